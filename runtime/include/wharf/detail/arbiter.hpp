@@ -1,0 +1,88 @@
+#pragma once
+
+// What an activation names and a queue holds: arbiters and spawned functions,
+// from the moment they are active to the end of their last handler.
+
+#include <wharf/detail/sync.hpp>
+#include <wharf/detail/work_item.hpp>
+
+#include <cstdint>
+
+namespace wharf::inline v1::detail {
+
+class decision;
+
+/// The untyped root of everything that is activated.
+///
+/// Lifetime: counted. The queue holds one reference from link() until
+/// finish(); activations hold the others. finish() destroys the payload (the
+/// handlers and what they captured), so an activation that outlives its
+/// arbiter holds a few bytes and nothing of the user's.
+class arbiter : public work_item {
+public:
+  void add_ref() noexcept { refs_.fetch_add(1, memory_order_relaxed); }
+  void drop_ref() noexcept;
+
+  /// Ends it before its time. True: nothing of it will start any more, and
+  /// what it had not used is back in its ports. False: too late.
+  virtual bool cancel() noexcept = 0;
+
+  /// Whether something of it may still be decided.
+  virtual bool active() const noexcept = 0;
+
+  /// Whether its last handler is over and its payload destroyed.
+  bool ended() const noexcept { return ended_.load(memory_order_acquire) != 0; }
+
+  /// Blocks until ended().
+  void wait_ended() const noexcept {
+    while (!ended()) {
+      ended_.wait(0, memory_order_acquire);
+    }
+  }
+
+  /// Called by a decision, once, with no lock held, for an arbiter that was
+  /// handed to decision::settle().
+  virtual void settle(decision&) noexcept {}
+
+protected:
+  explicit arbiter(queue_core& queue) noexcept;
+  virtual ~arbiter();
+
+  /// Buries the payload, leaves the queue's list and tells the waiters.
+  /// `keep`: the queue's reference stays, for a work item still in line.
+  void finish(bool keep_reference = false) noexcept;
+
+  /// Destroys handlers, predicates and captures.
+  virtual void destroy_payload() noexcept = 0;
+
+private:
+  friend class arbiter_list;
+  friend class decision;
+
+  void perish() noexcept final;
+
+  atomic<std::uint32_t> refs_{1};
+  atomic<std::uint32_t> ended_{0};
+  bool keep_reference_ = false;
+  bool linked_ = false;               // guarded by the queue's list lock
+  arbiter* next_ = nullptr;           // guarded by the queue's list lock
+  arbiter* previous_ = nullptr;       // guarded by the queue's list lock
+  arbiter* next_to_settle_ = nullptr; // the deciding thread's
+};
+
+/// The arbiters of one queue, in the order of activation.
+class arbiter_list {
+public:
+  void push_back(arbiter& a) noexcept;
+  void remove(arbiter& a) noexcept;
+  arbiter* front() const noexcept { return head_; }
+  bool contains(const arbiter& a) const noexcept { return a.linked_; }
+  std::size_t size() const noexcept { return size_; }
+
+private:
+  arbiter* head_ = nullptr;
+  arbiter* tail_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+} // namespace wharf::inline v1::detail

@@ -1,0 +1,18 @@
+#pragma once
+
+// Memory for message nodes: a small cache in each thread, refilled and
+// emptied in batches, so that a node that is made on one thread and destroyed
+// on another costs no allocation once the program is warm.
+
+#include <cstddef>
+
+namespace wharf::inline v1::detail {
+
+/// Memory for one node of `bytes`. Throws std::bad_alloc.
+void* node_allocate(std::size_t bytes);
+
+/// Takes back what node_allocate(bytes) gave, on any thread. What exceeds the
+/// caches' bounds goes back to the system, so a burst leaves nothing behind.
+void node_release(void* memory, std::size_t bytes) noexcept;
+
+} // namespace wharf::inline v1::detail

@@ -1,0 +1,127 @@
+#pragma once
+
+// A dispatcher queue without its handle: the line of work items, the arbiters
+// that were activated on it, and where their failures go.
+
+#include <wharf/detail/arbiter.hpp>
+#include <wharf/detail/message.hpp>
+#include <wharf/detail/sync.hpp>
+#include <wharf/detail/timers.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <string>
+
+namespace wharf::inline v1::detail {
+
+class dispatcher_core;
+class port_core;
+
+/// Where in the line a work item goes.
+enum class placement : std::uint8_t {
+  next_if_ours, // on a worker that serves this queue: next; else the back
+  back,
+};
+
+/// Lifetime: counted. The handle, each arbiter, and the dispatcher while the
+/// queue is open hold references.
+class queue_core {
+public:
+  queue_core(dispatcher_core& pool, std::string name);
+  ~queue_core();
+  queue_core(const queue_core&) = delete;
+  queue_core& operator=(const queue_core&) = delete;
+
+  void add_ref() noexcept { refs_.fetch_add(1, memory_order_relaxed); }
+  void drop_ref() noexcept;
+
+  // Work.
+
+  /// Puts an item in the line and sees that somebody will run it. After the
+  /// queue's end the item is discarded instead.
+  void enqueue(work_item& item,
+               placement where = placement::next_if_ours) noexcept;
+
+  /// Whether the dispatcher can run two handlers of this queue at once.
+  bool parallel() const noexcept;
+
+  void suspend() noexcept WHARF_EXCLUDES(line_mutex_);
+  void resume() noexcept WHARF_EXCLUDES(line_mutex_);
+
+  /// Called by workers: the oldest item, or nullptr.
+  work_item* pop() noexcept WHARF_EXCLUDES(line_mutex_);
+
+  /// Whether an item that a worker has at hand may run now.
+  bool runnable() const noexcept {
+    return !halted_.load(); // seq_cst: pairs with close(), see dispatcher_core
+  }
+  bool idle() const noexcept WHARF_EXCLUDES(line_mutex_);
+  std::size_t depth() const noexcept {
+    return depth_.load(memory_order_relaxed);
+  }
+
+  // Arbiters.
+
+  /// False if the queue has ended: the arbiter must not be armed then.
+  bool link(arbiter& a) noexcept WHARF_EXCLUDES(list_mutex_);
+  void unlink(arbiter& a) noexcept WHARF_EXCLUDES(list_mutex_);
+
+  // Failures.
+
+  /// To the queue's port, else the dispatcher's, else the log and a counter.
+  void report(std::exception_ptr error) noexcept;
+  /// `failures` is a port of std::exception_ptr.
+  void set_failure_port(port_core& failures) noexcept
+      WHARF_EXCLUDES(list_mutex_);
+
+  // Time.
+
+  time_point now() const noexcept;
+  void arm(timer_entry& entry, time_point due);
+  void disarm(timer_entry& entry) noexcept;
+
+  // Ends.
+
+  /// Refuses new work, ends the arbiters, discards what has not started. Does
+  /// not wait. Safe to call twice and from any thread.
+  void close() noexcept;
+  bool closed() const noexcept { return closed_.load(memory_order_acquire); }
+  std::uint64_t discarded() const noexcept {
+    return discarded_.load(memory_order_relaxed);
+  }
+  void count_discarded(std::uint64_t n) noexcept {
+    discarded_.fetch_add(n, memory_order_relaxed);
+  }
+
+  dispatcher_core& pool() const noexcept { return pool_; }
+  const std::string& name() const noexcept { return name_; }
+
+private:
+  friend class dispatcher_core;
+  friend class ready_queues;
+
+  dispatcher_core& pool_; // kept alive by a reference
+  const std::string name_;
+  atomic<std::uint32_t> refs_{1};
+
+  // The line. `ready_` mirrors "not empty, not suspended" in the dispatcher's
+  // set of ready queues and changes under line_mutex_ only.
+  mutable mutex line_mutex_;
+  work_list line_ WHARF_GUARDED_BY(line_mutex_);
+  bool ready_ WHARF_GUARDED_BY(line_mutex_) = false;
+  bool suspended_ WHARF_GUARDED_BY(line_mutex_) = false;
+  atomic<std::size_t> depth_{0}; // written under line_mutex_
+  atomic<bool> closed_{false};   // written under line_mutex_
+  atomic<bool> halted_{false};   // closed or suspended; under line_mutex_
+  std::size_t slot_ = 0;         // in the ready set; the dispatcher's
+
+  mutable mutex list_mutex_;
+  arbiter_list arbiters_ WHARF_GUARDED_BY(list_mutex_);
+  bool ended_ WHARF_GUARDED_BY(list_mutex_) = false;
+  port_core* failures_ WHARF_GUARDED_BY(list_mutex_) = nullptr; // a handle
+
+  atomic<std::uint64_t> discarded_{0};
+};
+
+} // namespace wharf::inline v1::detail

@@ -1,0 +1,71 @@
+#pragma once
+
+// Dispatchers: the worker threads that run handlers, and their clock.
+
+#include <wharf/port.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <string>
+
+namespace wharf::inline v1 {
+
+namespace detail {
+class dispatcher_core;
+struct dispatcher_access;
+} // namespace detail
+
+struct dispatcher_options {
+  /// Worker threads; 0 stands for one per core, at least two.
+  std::size_t threads = 0;
+  /// For diagnostics; the threads' names begin with it.
+  std::string name = "wharf";
+  /// Binds worker n to core n. For measurements, rarely for programs.
+  bool pin_threads = false;
+};
+
+/// Owns worker threads and a steady clock, and serves the dispatcher queues
+/// that are made on it, round robin.
+///
+/// Idle workers sleep; an idle dispatcher uses no processor time. When there
+/// is more work than the awake workers do, further ones are woken, but only if
+/// the work is worth it: a handler that is ready may wait up to a millisecond
+/// for a worker that sleeps, never for ever.
+///
+/// Thread safety: every member may be called from any thread.
+/// Lifetime: the destructor ends all queues as dispatcher_queue::close() does
+/// and waits for the handlers that run; called on one of the dispatcher's own
+/// workers it does not wait. Queues and ports may outlive the dispatcher.
+class dispatcher {
+public:
+  /// Throws std::system_error if a thread can't be started.
+  explicit(false) dispatcher(dispatcher_options options = {});
+  ~dispatcher();
+  dispatcher(const dispatcher&) = delete;
+  dispatcher& operator=(const dispatcher&) = delete;
+
+  /// Returns at a moment when nothing is queued or running on any queue that
+  /// is not suspended. Timers and messages that nobody wants do not count.
+  /// Throws std::logic_error on a worker of any dispatcher.
+  void drain();
+
+  /// Where failures of handlers and predicates go whose queue names no port,
+  /// or a closed one. Without a port here they are logged and counted.
+  void on_failure(const port<std::exception_ptr>& failures);
+
+  /// Failures that reached no port.
+  std::uint64_t unhandled_failures() const noexcept;
+
+  std::size_t threads() const noexcept;
+
+private:
+  friend struct detail::dispatcher_access;
+  friend class dispatcher_queue;
+  struct manual {};
+  explicit dispatcher(manual);
+
+  detail::dispatcher_core* core_;
+};
+
+} // namespace wharf::inline v1

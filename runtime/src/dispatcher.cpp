@@ -1,0 +1,128 @@
+// The handles of dispatchers and queues, and what tests crank.
+
+#include <wharf/dispatcher.hpp>
+
+#include "dispatcher_core.hpp"
+
+#include <wharf/activation.hpp>
+#include <wharf/detail/dispatcher_access.hpp>
+#include <wharf/dispatcher_queue.hpp>
+
+#include <algorithm>
+
+namespace wharf::inline v1 {
+
+dispatcher::dispatcher(dispatcher_options options)
+    : core_{new detail::dispatcher_core{
+          options.threads != 0 ? options.threads
+                               : std::max<std::size_t>(
+                                     2, detail::thread::hardware_concurrency()),
+          std::move(options.name), options.pin_threads}} {
+  try {
+    core_->start();
+  } catch (...) {
+    core_->stop();
+    core_->drop_ref();
+    throw;
+  }
+}
+
+dispatcher::dispatcher(manual)
+    : core_{new detail::dispatcher_core{0, "manual", false}} {
+}
+
+dispatcher::~dispatcher() {
+  core_->stop();
+  core_->drop_ref();
+}
+
+void dispatcher::drain() {
+  core_->drain();
+}
+
+void dispatcher::on_failure(const port<std::exception_ptr>& failures) {
+  core_->set_failure_port(detail_port_access::core(failures));
+}
+
+std::uint64_t dispatcher::unhandled_failures() const noexcept {
+  return core_->unhandled_failures();
+}
+
+std::size_t dispatcher::threads() const noexcept {
+  return core_->workers().size();
+}
+
+dispatcher_queue::dispatcher_queue(dispatcher& pool, std::string_view name)
+    : core_{new detail::queue_core{*pool.core_, std::string{name}}} {
+  try {
+    pool.core_->open(*core_);
+  } catch (...) {
+    core_->drop_ref();
+    throw;
+  }
+}
+
+dispatcher_queue::~dispatcher_queue() {
+  core_->pool().retire(*core_);
+  core_->drop_ref();
+}
+
+void dispatcher_queue::close() {
+  core_->close();
+}
+bool dispatcher_queue::closed() const noexcept {
+  return core_->closed();
+}
+void dispatcher_queue::suspend() {
+  core_->suspend();
+}
+void dispatcher_queue::resume() {
+  core_->resume();
+}
+
+void dispatcher_queue::on_failure(const port<std::exception_ptr>& failures) {
+  core_->set_failure_port(detail_port_access::core(failures));
+}
+
+std::size_t dispatcher_queue::depth() const noexcept {
+  return core_->depth();
+}
+
+std::uint64_t dispatcher_queue::discarded() const noexcept {
+  return core_->discarded();
+}
+
+std::string_view dispatcher_queue::name() const noexcept {
+  return core_->name();
+}
+
+void activation::wait() const {
+  if (arbiter_ != nullptr) {
+    detail::refuse_on_worker("activation::wait()");
+    arbiter_->wait_ended();
+  }
+}
+
+namespace detail {
+
+dispatcher dispatcher_access::make_manual() {
+  return dispatcher{dispatcher::manual{}};
+}
+bool dispatcher_access::run_one(dispatcher& pool) {
+  return pool.core_->hand_worker().crank();
+}
+time_point dispatcher_access::now(const dispatcher& pool) {
+  return pool.core_->now();
+}
+void dispatcher_access::set_now(dispatcher& pool, time_point now) {
+  pool.core_->set_now(now);
+}
+void dispatcher_access::set_sentinel(dispatcher& pool, bool on) {
+  pool.core_->set_sentinel(on);
+}
+std::size_t dispatcher_access::pending_timers(const dispatcher& pool) {
+  return pool.core_->timers().size();
+}
+
+} // namespace detail
+} // namespace wharf::inline v1

@@ -1,0 +1,167 @@
+#pragma once
+
+// A dispatcher without its handle: the workers, the clock, and the queues.
+
+#include "idle_workers.hpp"
+#include "ready_queues.hpp"
+#include "worker.hpp"
+
+#include <wharf/detail/decision.hpp>
+#include <wharf/detail/queue_core.hpp>
+#include <wharf/detail/sync.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace wharf::inline v1::detail {
+
+/// ENDS
+///
+///   close() of a queue: (1) closed_ is set under the line's lock and the line
+///   is taken; from now on enqueue() discards. (2) What was in the line is
+///   discarded. (3) The arbiters are cancelled: they leave their ports and
+///   give back. (4) The destructors then wait until no worker serves the queue
+///   [H2]; on one of the dispatcher's own workers they do not wait, and the
+///   queue's memory is let go by the last worker that serves it.
+///   stop() of a dispatcher closes all queues and wakes all workers, which
+///   leave. A worker's own call of it hands the threads to the process, which
+///   joins them at its exit.
+///
+/// Lifetime: counted. The handle, the workers and the queues hold references.
+class dispatcher_core {
+public:
+  /// `threads` 0: none; the dispatcher is cranked by hand.
+  dispatcher_core(std::size_t threads, std::string name, bool pin);
+
+  void add_ref() noexcept { refs_.fetch_add(1, memory_order_relaxed); }
+  void drop_ref() noexcept {
+    if (refs_.fetch_sub(1, memory_order_acq_rel) == 1) {
+      delete this;
+    }
+  }
+
+  /// Starts the threads. Throws std::system_error, after stopping those that
+  /// run.
+  void start();
+  /// Ends all queues, then the threads. Waits, unless on a worker of its own.
+  void stop() noexcept;
+  /// Closes the queue and waits until nobody serves it, unless on a worker of
+  /// its own; drops a reference to it.
+  void retire(queue_core& queue) noexcept;
+
+  /// Returns at a moment when nothing is queued or running. Throws
+  /// std::logic_error on a worker.
+  void drain();
+
+  // Queues.
+  void open(queue_core& queue);
+  ready_queues& ready() noexcept { return ready_; }
+  /// Work became visible. `pusher`: the worker that pushed, or nullptr.
+  void work_pushed(const worker* pusher, std::size_t depth) noexcept;
+  /// A worker keeps an item to itself for now.
+  void work_kept() noexcept;
+  bool parallel() const noexcept { return workers_.size() > 1; }
+
+  // What workers ask.
+  idle_workers& idle() noexcept { return idle_; }
+  bool stopping() const noexcept { return stopping_.load(); }
+  idle_workers::seen look(const worker& self) const noexcept;
+  const std::vector<std::unique_ptr<worker>>& workers() const noexcept {
+    return workers_;
+  }
+  /// A worker serves no queue any more: retire() may wait for that.
+  void worker_left() noexcept {
+    if (retiring_.load() != 0) { // seq_cst: [H3]
+      sweep_retired();
+      tell_waiting();
+    }
+  }
+  /// A worker goes to sleep: drain() may wait for that.
+  void worker_sleeps() noexcept {
+    if (draining_.load() != 0) { // seq_cst: [H3]
+      tell_waiting();
+    }
+  }
+  std::uint32_t handlers_per_turn() const noexcept { return manual_ ? 1 : 64; }
+
+  // Time.
+  time_point now() const noexcept {
+    return manual_
+               ? time_point{duration{manual_now_.load(memory_order_acquire)}}
+               : steady_clock::now();
+  }
+  void set_now(time_point now) noexcept {
+    manual_now_.store(now.time_since_epoch().count(), memory_order_release);
+  }
+  bool manual() const noexcept { return manual_; }
+  bool timer_due() const noexcept {
+    const time_point due = timers_.next_due();
+    return due != time_point::max() && due <= now();
+  }
+  void fire_timers() noexcept;
+  void arm(timer_entry& entry, time_point due);
+  timer_heap& timers() noexcept { return timers_; }
+  worker& hand_worker() noexcept { return *workers_.front(); }
+
+  // Failures.
+  void report(const queue_core& queue, std::exception_ptr error) noexcept;
+  void set_failure_port(port_core& failures) noexcept;
+  std::uint64_t unhandled_failures() const noexcept {
+    return unhandled_.load(memory_order_relaxed);
+  }
+
+  void set_sentinel(bool on) noexcept { sentinel_.store(on); }
+  bool sentinel() const noexcept {
+    return sentinel_.load(memory_order_relaxed);
+  }
+
+  /// Whether the calling thread is one of its workers.
+  bool on_own_worker() const noexcept;
+  const std::string& name() const noexcept { return name_; }
+
+private:
+  ~dispatcher_core();
+
+  void tell_waiting() noexcept;
+  void close_all_queues() noexcept;
+  bool served(const queue_core& queue) const noexcept;
+  /// Lets go of retired queues that no worker serves any more.
+  void sweep_retired() noexcept;
+  bool quiet() noexcept;
+
+  const std::string name_;
+  const bool pin_;
+  const bool manual_;
+  std::vector<std::unique_ptr<worker>> workers_; // constant after construction
+  atomic<std::uint32_t> refs_{1};
+
+  ready_queues ready_;
+  idle_workers idle_;
+  timer_heap timers_;
+
+  mutable mutex mutex_;
+  std::vector<queue_core*> queues_ WHARF_GUARDED_BY(mutex_);
+  std::vector<queue_core*> retired_ WHARF_GUARDED_BY(mutex_);
+  std::vector<thread> threads_ WHARF_GUARDED_BY(mutex_);
+  port_core* failures_ WHARF_GUARDED_BY(mutex_) = nullptr; // a handle
+
+  atomic<bool> stopping_{false};
+  atomic<bool> sentinel_{true};
+  atomic<std::uint32_t> retiring_{0}; // queues whose last worker is awaited
+  atomic<std::uint32_t> draining_{0}; // threads in drain()
+  monitor progress_;
+  atomic<std::uint64_t> unhandled_{0};
+  atomic<duration::rep> manual_now_{0};
+};
+
+/// Posts to a port of std::exception_ptr. False: refused, or no memory.
+bool post_failure(port_core& port, const std::exception_ptr& error) noexcept;
+
+/// The blocking calls' guard: throws std::logic_error on any worker thread.
+void refuse_on_worker(const char* what);
+
+} // namespace wharf::inline v1::detail

@@ -1,0 +1,33 @@
+// The only file that names spdlog.
+
+#include "log.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <string>
+
+namespace wharf::inline v1::detail {
+namespace {
+
+std::string what(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const std::exception& e) {
+    return e.what();
+  } catch (...) {
+    return "an exception that is no std::exception";
+  }
+}
+
+} // namespace
+
+void log_failure(std::string_view queue, std::exception_ptr error) noexcept {
+  try {
+    spdlog::error("wharf: a handler on queue \"{}\" failed: {}", queue,
+                  what(error));
+  } catch (...) {
+    // A full disk must not end the program; the counter still tells.
+  }
+}
+
+} // namespace wharf::inline v1::detail

@@ -1,0 +1,13 @@
+#pragma once
+
+// The log: where failures go that nobody asked for.
+
+#include <exception>
+#include <string_view>
+
+namespace wharf::inline v1::detail {
+
+/// Logs a failure of a handler or predicate that reached no port.
+void log_failure(std::string_view queue, std::exception_ptr error) noexcept;
+
+} // namespace wharf::inline v1::detail

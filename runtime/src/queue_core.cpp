@@ -1,0 +1,200 @@
+// The line of a dispatcher queue and what happens at its end.
+
+#include <wharf/detail/queue_core.hpp>
+
+#include "dispatcher_core.hpp"
+
+#include <wharf/detail/port_core.hpp>
+
+namespace wharf::inline v1::detail {
+
+queue_core::queue_core(dispatcher_core& pool, std::string name)
+    : pool_{pool}, name_{std::move(name)} {
+  pool.add_ref();
+}
+
+queue_core::~queue_core() {
+  if (failures_ != nullptr) {
+    failures_->drop_handle();
+  }
+  pool_.drop_ref();
+}
+
+void queue_core::drop_ref() noexcept {
+  if (refs_.fetch_sub(1, memory_order_acq_rel) == 1) {
+    delete this;
+  }
+}
+
+bool queue_core::parallel() const noexcept {
+  return pool_.parallel();
+}
+
+void queue_core::enqueue(work_item& item, placement where) noexcept {
+  worker* self = worker::current();
+  if (self != nullptr && &self->pool() != &pool_) {
+    self = nullptr;
+  }
+  if (where == placement::next_if_ours && self != nullptr && runnable() &&
+      self->keep(item)) {
+    pool_.work_kept();
+    return;
+  }
+  line_mutex_.lock();
+  if (closed_.load(memory_order_relaxed)) {
+    line_mutex_.unlock();
+    count_discarded(item.discard());
+    return;
+  }
+  line_.push_back(item);
+  const std::size_t depth = depth_.load(memory_order_relaxed) + 1;
+  depth_.store(depth, memory_order_relaxed);
+  if (!ready_ && !suspended_) {
+    ready_ = true;
+    pool_.ready().set(*this);
+  }
+  const bool visible = ready_;
+  line_mutex_.unlock();
+  if (visible) {
+    pool_.work_pushed(self, depth);
+  }
+}
+
+work_item* queue_core::pop() noexcept {
+  const lock_guard lock{line_mutex_};
+  if (!ready_) {
+    return nullptr;
+  }
+  work_item* item = line_.pop_front();
+  depth_.store(depth_.load(memory_order_relaxed) - 1, memory_order_relaxed);
+  if (line_.empty()) {
+    ready_ = false;
+    pool_.ready().clear(*this);
+  }
+  return item;
+}
+
+void queue_core::suspend() noexcept {
+  const lock_guard lock{line_mutex_};
+  suspended_ = true;
+  halted_.store(true);
+  if (ready_) {
+    ready_ = false;
+    pool_.ready().clear(*this);
+  }
+}
+
+void queue_core::resume() noexcept {
+  line_mutex_.lock();
+  suspended_ = false;
+  if (!closed_.load(memory_order_relaxed)) {
+    halted_.store(false);
+  }
+  const bool visible = !ready_ && !line_.empty();
+  if (visible) {
+    ready_ = true;
+    pool_.ready().set(*this);
+  }
+  const std::size_t depth = depth_.load(memory_order_relaxed);
+  line_mutex_.unlock();
+  if (visible) {
+    pool_.work_pushed(nullptr, depth);
+  }
+}
+
+bool queue_core::idle() const noexcept {
+  const lock_guard lock{line_mutex_};
+  return suspended_ || line_.empty();
+}
+
+bool queue_core::link(arbiter& a) noexcept {
+  const lock_guard lock{list_mutex_};
+  if (ended_) {
+    return false;
+  }
+  arbiters_.push_back(a);
+  return true;
+}
+
+void queue_core::unlink(arbiter& a) noexcept {
+  const lock_guard lock{list_mutex_};
+  arbiters_.remove(a);
+}
+
+void queue_core::close() noexcept {
+  work_list rest;
+  {
+    const lock_guard lock{line_mutex_};
+    closed_.store(true, memory_order_release);
+    halted_.store(true); // seq_cst: [H1], pairs with [H2]
+    rest = std::exchange(line_, work_list{});
+    depth_.store(0, memory_order_relaxed);
+    if (ready_) {
+      ready_ = false;
+      pool_.ready().clear(*this);
+    }
+  }
+  burial deferred;
+  while (work_item* item = rest.pop_front()) {
+    count_discarded(item->discard());
+  }
+  list_mutex_.lock();
+  ended_ = true;
+  // Each arbiter once: those that still run a handler go to the back and stay
+  // linked until it is over. None is added any more.
+  for (std::size_t left = arbiters_.size();
+       left != 0 && arbiters_.front() != nullptr; --left) {
+    arbiter& a = *arbiters_.front();
+    arbiters_.remove(a);
+    arbiters_.push_back(a);
+    a.add_ref();
+    list_mutex_.unlock();
+    a.cancel();
+    a.drop_ref();
+    list_mutex_.lock();
+  }
+  list_mutex_.unlock();
+}
+
+void queue_core::report(std::exception_ptr error) noexcept {
+  port_core* port = nullptr;
+  {
+    const lock_guard lock{list_mutex_};
+    port = failures_;
+    if (port != nullptr) {
+      port->add_handle();
+    }
+  }
+  if (port == nullptr || !post_failure(*port, error)) {
+    pool_.report(*this, std::move(error));
+  }
+  if (port != nullptr) {
+    port->drop_handle();
+  }
+}
+
+void queue_core::set_failure_port(port_core& failures) noexcept {
+  failures.add_handle();
+  port_core* before = nullptr;
+  {
+    const lock_guard lock{list_mutex_};
+    before = std::exchange(failures_, &failures);
+  }
+  if (before != nullptr) {
+    before->drop_handle();
+  }
+}
+
+time_point queue_core::now() const noexcept {
+  return pool_.now();
+}
+
+void queue_core::arm(timer_entry& entry, time_point due) {
+  pool_.arm(entry, due);
+}
+
+void queue_core::disarm(timer_entry& entry) noexcept {
+  pool_.timers().disarm(entry);
+}
+
+} // namespace wharf::inline v1::detail

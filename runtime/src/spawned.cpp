@@ -1,0 +1,48 @@
+// Functions in line.
+
+#include <wharf/spawn.hpp>
+
+namespace wharf::inline v1::detail {
+
+void spawned::launch() noexcept {
+  // The line takes over the first reference; discard() ends it if the queue
+  // has ended already.
+  queue().enqueue(*this);
+}
+
+bool spawned::active() const noexcept {
+  return !claimed_.load(memory_order_relaxed);
+}
+
+bool spawned::cancel() noexcept {
+  if (!claim()) {
+    return false;
+  }
+  finish(true); // the item is still in line and keeps its reference
+  return true;
+}
+
+void spawned::run(turn& budget) noexcept {
+  if (!claim()) {
+    drop_ref();
+    return;
+  }
+  budget.spend();
+  try {
+    call();
+  } catch (...) {
+    queue().report(std::current_exception());
+  }
+  finish();
+}
+
+std::uint64_t spawned::discard() noexcept {
+  if (!claim()) {
+    drop_ref();
+    return 0;
+  }
+  finish();
+  return 1;
+}
+
+} // namespace wharf::inline v1::detail
