@@ -1,0 +1,33 @@
+#pragma once
+
+// activate: puts an arbiter to work.
+
+#include <wharf/activation.hpp>
+#include <wharf/detail/builder.hpp>
+#include <wharf/dispatcher_queue.hpp>
+
+#include <type_traits>
+#include <utility>
+
+namespace wharf::inline v1 {
+
+/// Puts an arbiter to work on `queue`. When it returns, the arbiter has looked
+/// at what was in its ports, oldest first, and is registered on them; its
+/// handlers run on the queue.
+///
+/// On an ended queue nothing is registered, the handlers are destroyed, and
+/// the activation is inactive.
+/// Thread safety: any thread. Never runs a handler.
+/// Throws std::bad_alloc, in which case nothing is registered, and
+/// std::logic_error for a description that was activated before.
+/// Cost: one allocation for most arbiters; linear in its ports and in the
+/// messages that it looks at.
+template <detail::any_builder Arbiter>
+activation activate(dispatcher_queue& queue, Arbiter&& arbiter) {
+  static_assert(!std::is_lvalue_reference_v<Arbiter>,
+                "an arbiter is activated once: pass it with std::move");
+  return detail::activate_builder(detail::queue_access::core(queue),
+                                  std::move(arbiter));
+}
+
+} // namespace wharf::inline v1

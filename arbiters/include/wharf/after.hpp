@@ -1,0 +1,139 @@
+#pragma once
+
+// after and every: time as an arbiter.
+
+#include <wharf/activate.hpp>
+#include <wharf/detail/builder.hpp>
+#include <wharf/detail/timer_core.hpp>
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <ratio>
+#include <stdexcept>
+#include <type_traits>
+#include <utility>
+
+namespace wharf::inline v1 {
+
+namespace detail {
+
+/// Any duration in the clock's unit, held to the ends of its range.
+template <class Rep, class Period>
+duration clock_duration(std::chrono::duration<Rep, Period> d) {
+  using given = std::chrono::duration<Rep, Period>;
+  if constexpr (std::is_floating_point_v<Rep>) {
+    if (d.count() != d.count()) {
+      throw std::invalid_argument{"a duration must be a number"};
+    }
+  }
+  if constexpr (std::ratio_greater_v<Period, duration::period> ||
+                std::is_floating_point_v<Rep>) {
+    if (d >= std::chrono::duration_cast<given>(duration::max())) {
+      return duration::max();
+    }
+    if (d <= std::chrono::duration_cast<given>(duration::min())) {
+      return duration::min();
+    }
+  }
+  return std::chrono::duration_cast<duration>(d);
+}
+
+template <class Handler>
+class timer_branch_of final : public timer_branch {
+public:
+  template <class Builder>
+  explicit timer_branch_of(Builder&& b)
+      : timer_branch{b.delay_}, handler_{std::move(b.handler_)} {}
+
+  void add_to(one_time& root) noexcept { root.add(*this); }
+
+private:
+  void run() override { std::invoke(handler_); }
+
+  Handler handler_;
+};
+
+template <class Handler>
+class periodic_of final : public periodic {
+public:
+  periodic_of(queue_core& queue, duration period, Handler&& handler)
+      : periodic{queue, period}, handler_{std::move(handler)} {}
+
+private:
+  void tick() override { std::invoke(*handler_); }
+  void destroy_payload() noexcept override { handler_.reset(); }
+
+  std::optional<Handler> handler_;
+};
+
+} // namespace detail
+
+/// A time as an arbiter; a branch of choices. Made by after().
+template <class Handler>
+class [[nodiscard(
+    "an arbiter does nothing until it is activated")]] one_time_after
+    : public detail::builder {
+public:
+  using branch_type = detail::timer_branch_of<Handler>;
+
+  one_time_after(detail::duration delay, Handler handler)
+      : delay_{delay}, handler_{std::move(handler)} {
+  }
+
+private:
+  friend branch_type;
+
+  detail::duration delay_;
+  Handler handler_;
+};
+
+/// A periodic timer. Made by every().
+template <class Handler>
+class [[nodiscard(
+    "an arbiter does nothing until it is activated")]] persistent_every
+    : public detail::builder {
+public:
+  persistent_every(detail::duration period, Handler handler)
+      : period_{period}, handler_{std::move(handler)} {
+  }
+
+  detail::new_arbiter<detail::periodic_of<Handler>> make(detail::queue_core &
+                                                         queue)&& {
+    return detail::new_arbiter<detail::periodic_of<Handler>>{
+        new detail::periodic_of<Handler>{queue, period_, std::move(handler_)}};
+  }
+
+private:
+  detail::duration period_;
+  Handler handler_;
+};
+
+/// Runs `handler()` once, `delay` after the activation, by the dispatcher's
+/// steady clock. Zero and negative delays fire promptly, through the queue;
+/// huge ones never. Equal due times fire in the order of activation.
+/// Throws std::invalid_argument for a delay that is not a number.
+template <class Rep, class Period, class Handler>
+one_time_after<std::decay_t<Handler>>
+after(std::chrono::duration<Rep, Period> delay, Handler&& handler) {
+  static_assert(detail::handler_for<Handler>::accepts);
+  return {detail::clock_duration(delay), std::forward<Handler>(handler)};
+}
+
+/// Runs `handler()` every `period` after the activation, until it is
+/// cancelled or its queue ends. Ticks keep to the grid, so lateness does not
+/// add up; the handler never overlaps itself, and after a stall at most one
+/// tick is made up.
+/// Throws std::invalid_argument for a period that is not positive.
+template <class Rep, class Period, class Handler>
+persistent_every<std::decay_t<Handler>>
+every(std::chrono::duration<Rep, Period> period, Handler&& handler) {
+  static_assert(detail::handler_for<Handler>::accepts);
+  const detail::duration grid = detail::clock_duration(period);
+  if (grid <= detail::duration::zero()) {
+    throw std::invalid_argument{"every: the period must be positive"};
+  }
+  return {grid, std::forward<Handler>(handler)};
+}
+
+} // namespace wharf::inline v1

@@ -1,0 +1,247 @@
+#pragma once
+
+// Interleaves without their types: three groups of arbiters and the rule of
+// who may run beside whom.
+
+#include <wharf/detail/interleave_group.hpp>
+#include <wharf/detail/join_core.hpp>
+#include <wharf/detail/one_time.hpp>
+#include <wharf/detail/receive_core.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace wharf::inline v1::detail {
+
+class interleave_core;
+
+enum class group_kind : std::uint8_t { teardown, exclusive, concurrent };
+
+/// One arbiter of an interleave. What is decided for it waits here.
+class interleave_member {
+public:
+  interleave_member(std::int32_t priority) noexcept : priority_{priority} {}
+  virtual ~interleave_member() = default;
+  interleave_member(const interleave_member&) = delete;
+  interleave_member& operator=(const interleave_member&) = delete;
+
+  std::int32_t priority() const noexcept { return priority_; }
+
+  /// Registers, or ends if the interleave is not open any more. No lock held.
+  virtual void arm(decision& d, bool open) = 0;
+  /// Leaves its ports and gives back what has not started. No lock held.
+  virtual void leave(decision& d) noexcept = 0;
+  /// Closes its ports and destroys what is left in them.
+  virtual void close_ports() noexcept = 0;
+
+  // Under the interleave's lock.
+
+  /// The oldest unit, to be run. Counts it out of its ports.
+  virtual message_list take_unit() noexcept = 0;
+  /// Nothing more will come and nothing waits.
+  virtual bool spent() const noexcept = 0;
+
+  /// Runs the handler with a unit; reports what it throws. No lock held.
+  virtual void run(message_list unit, turn& budget) noexcept = 0;
+
+protected:
+  interleave_core& owner() const noexcept { return *owner_; }
+  group_kind kind() const noexcept { return kind_; }
+
+private:
+  friend class interleave_core;
+  interleave_core* owner_ = nullptr; // constant once added
+  group_kind kind_ = group_kind::concurrent;
+  const std::int32_t priority_;
+};
+
+/// PROTOCOL
+///
+///   A unit is decided under the locks of its ports, as for any arbiter, and
+///   then waits in its member, counted in its group, under mutex_. A worker
+///   that runs the interleave picks the next unit by the rule below, runs it
+///   with no lock held, and picks again; so whoever ends a unit looks for what
+///   may start now. The interleave is in its queue's line at most once
+///   (queued_): it is put there by whoever makes a unit startable, and by a
+///   worker that starts a concurrent unit while another one may start too.
+///
+/// THE RULE (pick)
+///
+///   A running exclusive excludes all. While an exclusive waits no concurrent
+///   starts; it starts when the running concurrents are over. After `row_max`
+///   exclusives in a row the concurrents that wait at that moment run first,
+///   as one batch; who comes later is not in it.
+///
+/// TEARDOWN
+///
+///   phase_ is `open` until the first teardown message is decided: that one
+///   turns it to `tearing` before it claims its root, so a second one stays in
+///   its port. Then the members leave and give back, the running handlers end,
+///   and the teardown handler runs, alone and last. Cancel and the queue's end
+///   turn it to `leaving`: the same without a handler. Either waits until
+///   activate() has armed all members (arming_).
+///
+/// INVARIANTS (under mutex_)
+///
+///   I1  exclusive_running_  =>  concurrent_running_ == 0.
+///   I2  A unit may start  =>  queued_, or a worker is inside run() and will
+///       pick again.
+///
+/// LOCKS  mutex_ is level 2: taken under the locks of ports, and alone.
+class interleave_core : public arbiter {
+public:
+  void add(std::unique_ptr<interleave_member> member, group_kind kind);
+  void close_at_end() noexcept { close_at_end_ = true; }
+
+  void activate(bool linked);
+  bool cancel() noexcept final;
+  bool active() const noexcept final {
+    return open_.load(memory_order_acquire);
+  }
+  void settle(decision& d) noexcept final;
+  void run(turn& budget) noexcept final;
+  std::uint64_t discard() noexcept final;
+
+  // What members call.
+
+  mutex& lock() noexcept { return mutex_; }
+  bool open_locked() const noexcept { return phase_ == phase::open; }
+  /// A unit waits in `member` now.
+  void arrived_locked(decision& d, interleave_member& member,
+                      group_kind kind) noexcept;
+  /// A member will bring nothing more (once for each).
+  void ended_locked(decision& d) noexcept;
+  /// First for its first caller, while the interleave is open.
+  bool begin_teardown() noexcept;
+  void teardown_ready(one_time& root, decision& d) noexcept;
+
+  explicit interleave_core(queue_core& queue) noexcept : arbiter{queue} {}
+
+private:
+  void destroy_payload() noexcept override { members_.clear(); }
+
+  enum class phase : std::uint8_t { open, tearing, leaving };
+  static constexpr std::uint32_t row_max = 16;
+
+  struct pick {
+    interleave_member* member = nullptr;
+    bool exclusive = false;
+  };
+
+  pick pick_locked() noexcept;
+  bool startable_locked() const noexcept;
+  void wake_locked(decision& d) noexcept;
+  void members_leave(decision& d) noexcept;
+  bool try_finish_locked() noexcept;
+  /// Releases mutex_ while the handler runs.
+  void run_teardown(turn& budget) noexcept WHARF_REQUIRES(mutex_);
+
+  std::vector<std::unique_ptr<interleave_member>> members_;
+  bool close_at_end_ = false; // both constant once activated
+
+  atomic<bool> open_{true}; // mirrors phase_, for active()
+
+  // guarded by mutex_
+  mutex mutex_;
+  interleave_group exclusive_;
+  interleave_group concurrent_;
+  phase phase_ = phase::open;
+  bool arming_ = true;
+  bool leave_begun_ = false;
+  bool members_left_ = false;
+  bool queued_ = false;
+  bool exclusive_running_ = false;
+  bool finished_ = false;
+  std::uint32_t inside_ = 0; // workers in run()
+  std::uint32_t concurrent_running_ = 0;
+  std::uint32_t row_ = 0; // exclusives since the last concurrent
+  std::size_t ended_ = 0; // members that bring nothing more
+  one_time* teardown_ = nullptr;
+};
+
+/// A persistent receiver in a group.
+class receive_member : public interleave_member,
+                       public receiver,
+                       public message_filter {
+public:
+  receive_member(queue_core& queue, port_ref port, std::int32_t priority,
+                 bool picky) noexcept
+      : interleave_member{priority}, receiver{priority, false, false},
+        message_filter{picky}, queue_{queue}, port_{std::move(port)} {}
+
+  void arm(decision& d, bool open) final;
+  void leave(decision& d) noexcept final;
+  void close_ports() noexcept final { port_->end(); }
+  message_list take_unit() noexcept final;
+  bool spent() const noexcept final { return closed_ && waiting_.empty(); }
+  void run(message_list unit, turn& budget) noexcept final;
+  offer_result offer(decision& d, offered& m) noexcept final;
+  void port_closed(decision& d) noexcept final;
+
+private:
+  virtual void handle(message_list unit) = 0;
+  bool accept(decision& d, message_node* node) noexcept;
+
+  queue_core& queue_;
+  const port_ref port_;
+  message_list waiting_; // guarded by the interleave's lock
+  bool closed_ = false;  // likewise
+};
+
+/// A persistent join in a group.
+class join_member : public interleave_member, public join_core {
+public:
+  join_member(queue_core& queue, std::vector<port_ref> parts,
+              std::size_t repeat, std::int32_t priority)
+      : interleave_member{priority},
+        join_core{std::move(parts), repeat, priority, true}, queue_{queue} {}
+
+  void arm(decision& d, bool open) final;
+  void leave(decision& d) noexcept final;
+  void close_ports() noexcept final { join_core::close_ports(); }
+  message_list take_unit() noexcept final;
+  bool spent() const noexcept final { return closed_ && waiting_.empty(); }
+  void run(message_list unit, turn& budget) noexcept final;
+
+private:
+  virtual void handle(message_list unit) = 0;
+  bool may_commit() noexcept final;
+  void committed(decision& d, message_list unit) noexcept final;
+  void starved(decision& d) noexcept final;
+
+  queue_core& queue_;
+  message_list waiting_; // guarded by the interleave's lock
+  bool closed_ = false;  // likewise
+};
+
+/// A one-time arbiter in a group: receive, join, gather or choice.
+class one_time_member : public interleave_member, public unit_sink {
+public:
+  /// Takes over the root's first reference.
+  one_time_member(one_time& root, std::int32_t priority) noexcept
+      : interleave_member{priority}, root_{root} {
+    root.add_ref(); // the first one goes when the root ends
+    root.belong_to(*this);
+  }
+  ~one_time_member() override { root_.drop_ref(); }
+
+  void arm(decision&, bool open) final { root_.activate(open); }
+  void leave(decision& d) noexcept final;
+  void close_ports() noexcept final { root_.close_ports(); }
+  message_list take_unit() noexcept final;
+  bool spent() const noexcept final { return ended_ && !waiting_; }
+  void run(message_list unit, turn& budget) noexcept final;
+
+  bool may_claim() noexcept final;
+  void ready(one_time& root, decision& d) noexcept final;
+  void unfired(one_time& root, decision& d) noexcept final;
+
+private:
+  one_time& root_;
+  bool waiting_ = false; // guarded by the interleave's lock
+  bool ended_ = false;   // likewise
+};
+
+} // namespace wharf::inline v1::detail

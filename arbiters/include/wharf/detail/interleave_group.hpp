@@ -1,0 +1,59 @@
+#pragma once
+
+// The waiting units of one group of an interleave: by priority, then in the
+// order of arrival across all members of the group.
+
+#include <wharf/detail/message.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+namespace wharf::inline v1::detail {
+
+class interleave_member;
+
+/// All functions are called under the interleave's lock.
+///
+/// Each member keeps its own units in order; across members the group keeps a
+/// log of runs ("three of this one, then one of that one"). A class with one
+/// member needs no log.
+class interleave_group {
+public:
+  /// Before activation.
+  void add(interleave_member& member);
+
+  /// Throws std::bad_alloc, in which case nothing has changed.
+  void arrived(interleave_member& member);
+
+  /// The member whose unit is next, or nullptr. Counts it out.
+  interleave_member* next() noexcept;
+
+  /// What waits now may run as one batch; what comes later is not in it.
+  void begin_batch() noexcept;
+  bool in_batch() const noexcept { return batch_ != 0; }
+
+  std::size_t waiting() const noexcept { return waiting_; }
+  void clear() noexcept;
+
+private:
+  struct run {
+    interleave_member* member;
+    std::size_t units;
+  };
+  struct priority_class {
+    std::int32_t priority;
+    std::size_t members;
+    interleave_member* only; // if members == 1
+    std::size_t waiting = 0;
+    std::size_t batch = 0; // of waiting, the first so many
+    std::deque<run> log{};
+  };
+
+  std::vector<priority_class> classes_; // descending
+  std::size_t waiting_ = 0;
+  std::size_t batch_ = 0;
+};
+
+} // namespace wharf::inline v1::detail

@@ -1,0 +1,140 @@
+#pragma once
+
+// Arbiters that fire once. Every one of them is a choice: of its branches
+// exactly one wins. A plain receive is a choice with one branch, and a nested
+// choice adds its branches to the root, so depth costs nothing.
+
+#include <wharf/detail/arbiter.hpp>
+#include <wharf/detail/decision.hpp>
+#include <wharf/detail/message.hpp>
+#include <wharf/detail/queue_core.hpp>
+#include <wharf/detail/sync.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace wharf::inline v1::detail {
+
+class one_time;
+
+/// One alternative of a one-time arbiter: where it waits and what it runs.
+class branch {
+public:
+  /// Looks at what is there: claims the root and takes it, or registers.
+  /// Called once, by the activating thread, with no lock held.
+  virtual void arm(decision& d) = 0;
+
+  /// Leaves the ports, giving back what it holds. Also called if it was never
+  /// armed. No lock held.
+  virtual void disarm(decision& d) noexcept = 0;
+
+  /// It has won: leaves the ports where claiming did not do so.
+  virtual void won(decision&) noexcept {}
+
+  /// Runs the handler with what was taken. May throw.
+  virtual void run() = 0;
+
+  /// It has won but won't run. Either gives back or destroys what was taken.
+  virtual void give_back_taken(decision& d) noexcept = 0;
+  virtual void destroy_taken() noexcept = 0;
+
+  /// Closes the ports and destroys what is left in them.
+  virtual void close_ports() noexcept {}
+
+  /// Timers are armed when all ports have been looked at.
+  virtual bool is_timer() const noexcept { return false; }
+
+  one_time& root() const noexcept { return *root_; }
+
+protected:
+  branch() noexcept = default;
+  ~branch() = default;
+  branch(const branch&) = delete;
+  branch& operator=(const branch&) = delete;
+
+private:
+  friend class one_time;
+  one_time* root_ = nullptr;
+  branch* next_ = nullptr;
+};
+
+/// Where a decided arbiter goes that belongs to an interleave.
+class unit_sink {
+public:
+  /// Asked before the root is claimed, under the locks of ports. False: no.
+  virtual bool may_claim() noexcept = 0;
+  /// The root is decided and its losers have left. No lock held.
+  virtual void ready(one_time& root, decision& d) noexcept = 0;
+  /// The root will never fire: its branches have ended.
+  virtual void unfired(one_time& root, decision& d) noexcept = 0;
+
+protected:
+  ~unit_sink() = default;
+};
+
+/// PROTOCOL
+///
+///   state_ is one word:   bit 0  decided: a branch has won, or the end has
+///                         bit 1  arming: activate() has not returned yet
+///                         bit 2  handed over: settle() came while arming
+///
+///   claim() sets bit 0 by compare-exchange, under the lock of the port whose
+///   message decides. One thread succeeds; it alone goes on: it writes
+///   winner_, takes the message, and after the locks settles: losers leave
+///   their ports, then the handler is scheduled. If the activating thread is
+///   still arming, settling is handed over to it, since it may be registering
+///   a loser at this moment; bits 1 and 2 are changed by read-modify-writes,
+///   so exactly one of the two sees the other's.
+///
+/// INVARIANTS
+///
+///   C1  After claim() fails nothing was taken: a loser touches no message.
+///   C2  When the winner's handler is scheduled no other branch is listed.
+class one_time : public arbiter {
+public:
+  bool decided() const noexcept {
+    return (state_.load(memory_order_acquire) & bit_decided) != 0;
+  }
+
+  /// `winner` nullptr: the arbiter ends unfired. True for one caller only.
+  bool claim(branch* winner) noexcept;
+
+  /// A branch can't win any more, because its ports have closed.
+  void branch_died(decision& d) noexcept;
+
+  void add(branch& b) noexcept;
+  void belong_to(unit_sink& sink) noexcept { sink_ = &sink; }
+
+  /// Registers. `linked`: whether the queue holds it; false ends it at once.
+  /// Throws what arming throws; the arbiter has ended then.
+  void activate(bool linked);
+
+  bool cancel() noexcept override;
+  bool active() const noexcept override { return !decided(); }
+  void settle(decision& d) noexcept override;
+  void run(turn& budget) noexcept override;
+  std::uint64_t discard() noexcept override;
+
+  // For a sink that won't run what it was given.
+  void give_back_taken(decision& d) noexcept;
+  void close_ports() noexcept;
+
+protected:
+  using arbiter::arbiter;
+
+private:
+  static constexpr std::uint32_t bit_decided = 1;
+  static constexpr std::uint32_t bit_arming = 2;
+  static constexpr std::uint32_t bit_handed_over = 4;
+
+  void arm_all(decision& d, bool timers);
+
+  atomic<std::uint32_t> state_{bit_arming};
+  atomic<std::uint32_t> live_{0}; // branches that may still win
+  branch* winner_ = nullptr;      // the claimer's, then the settler's
+  branch* first_ = nullptr;       // constant once activated
+  branch* last_ = nullptr;
+  unit_sink* sink_ = nullptr; // constant once activated
+};
+
+} // namespace wharf::inline v1::detail

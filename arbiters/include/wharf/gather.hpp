@@ -1,0 +1,115 @@
+#pragma once
+
+// gather: a number of replies, whatever their types.
+
+#include <wharf/activate.hpp>
+#include <wharf/detail/builder.hpp>
+#include <wharf/detail/gather_core.hpp>
+#include <wharf/join.hpp>
+#include <wharf/persist.hpp>
+#include <wharf/port_set.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace wharf::inline v1 {
+
+namespace detail {
+
+template <class Handler, class... Ts>
+class gather_branch final : public gather_core {
+public:
+  template <class Builder>
+  explicit gather_branch(Builder&& b)
+      : gather_core{std::move(b.ports_), b.wanted_, b.priority_},
+        handler_{std::move(b.handler_)} {}
+
+  void add_to(one_time& root) noexcept { root.add(*this); }
+
+private:
+  void run() override { call(std::index_sequence_for<Ts...>{}); }
+
+  template <std::size_t... I>
+  void call(std::index_sequence<I...>) {
+    // Everything is taken before anything moves: a move that throws spends
+    // this gather's messages and no others.
+    std::tuple<taken<Ts>...> all{taken<Ts>{take_from(I)}...};
+    std::invoke(handler_, std::get<I>(all).values()...);
+  }
+
+  template <class T>
+  struct taken {
+    explicit taken(message_list list) noexcept : nodes{std::move(list)} {}
+    taken(taken&&) noexcept = default;
+    ~taken() { destroy(std::move(nodes), message_type_of<T>); }
+    std::vector<T> values() { return vector_of<T>::values(std::move(nodes)); }
+    message_list nodes;
+  };
+
+  Handler handler_;
+};
+
+} // namespace detail
+
+/// Takes messages as they come until it has its number. Made by gather().
+template <class Handler, class... Ts>
+class [[nodiscard(
+    "an arbiter does nothing until it is activated")]] one_time_gather
+    : public detail::builder {
+public:
+  using branch_type = detail::gather_branch<Handler, Ts...>;
+  static constexpr bool for_groups = true;
+  std::int32_t rank() const noexcept {
+    return priority_;
+  }
+
+  one_time_gather(std::vector<detail::port_ref> ports, std::size_t wanted,
+                  Handler handler)
+      : ports_{std::move(ports)}, wanted_{wanted},
+        handler_{std::move(handler)} {
+  }
+
+  /// Who is asked first for a message; see wharf::priority.
+  one_time_gather&& priority(std::int32_t value)&& {
+    priority_ = value;
+    return std::move(*this);
+  }
+
+private:
+  friend branch_type;
+
+  std::vector<detail::port_ref> ports_;
+  std::size_t wanted_;
+  Handler handler_;
+  std::int32_t priority_ = wharf::priority::normal;
+};
+
+/// gather(response, n, handler): takes messages of all ports of a set as they
+/// come, until there are n in total, and runs the handler with one std::vector
+/// per type, each in order of arrival. What comes later stays in the ports;
+/// n = 0 fires at once.
+///
+/// What it has taken is out of everybody's reach but counted by size(); if it
+/// ends before it is complete (cancel, a lost choice, its queue's end) it goes
+/// back to its place. For replies; for resources use join.
+template <class... Ts, class Handler>
+one_time_gather<std::decay_t<Handler>, Ts...>
+gather(const port_set<Ts...>& from, std::size_t n, Handler&& handler) {
+  static_assert(detail::handler_for<Handler, std::vector<Ts>...>::accepts);
+  return {detail::refs_of(from.template get<Ts>()...), n,
+          std::forward<Handler>(handler)};
+}
+
+/// As above, from one port.
+template <class T, class Handler>
+one_time_gather<std::decay_t<Handler>, T>
+gather(const port<T>& from, std::size_t n, Handler&& handler) {
+  static_assert(detail::handler_for<Handler, std::vector<T>>::accepts);
+  return {detail::refs_of(from), n, std::forward<Handler>(handler)};
+}
+
+} // namespace wharf::inline v1

@@ -1,0 +1,135 @@
+#pragma once
+
+// interleave: who may run beside whom, in place of a reader/writer lock.
+
+#include <wharf/activate.hpp>
+#include <wharf/detail/builder.hpp>
+#include <wharf/detail/interleave_core.hpp>
+
+#include <cstddef>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace wharf::inline v1 {
+
+namespace detail {
+
+/// The arbiters of one group.
+template <group_kind Kind, class... Builders>
+class group_of {
+  static_assert((any_builder<Builders> && ...), "a group holds arbiters");
+  static_assert((member_builder<Builders> && ...),
+                "a group holds receive, join, gather and choice");
+  static_assert(Kind != group_kind::teardown ||
+                    (one_time_builder<Builders> && ...),
+                "teardown happens once: its arbiters are not persistent");
+
+public:
+  explicit group_of(Builders... builders) : builders_{std::move(builders)...} {}
+
+  void add_to(queue_core& queue, interleave_core& core) {
+    std::apply(
+        [&](auto&... each) {
+          (core.add(detail::make_member(queue, std::move(each)), Kind), ...);
+        },
+        builders_);
+    if (closes_) {
+      core.close_at_end();
+    }
+  }
+
+protected:
+  bool closes_ = false;
+
+private:
+  std::tuple<Builders...> builders_;
+};
+
+template <class... Builders>
+class teardown_group : public group_of<group_kind::teardown, Builders...> {
+public:
+  using group_of<group_kind::teardown, Builders...>::group_of;
+
+  /// After the teardown handler all ports of the interleave close, and what is
+  /// left in them is destroyed.
+  teardown_group&& then_close() && {
+    this->closes_ = true;
+    return std::move(*this);
+  }
+};
+
+template <class G>
+inline constexpr bool is_group = false;
+template <group_kind K, class... B>
+inline constexpr bool is_group<group_of<K, B...>> = true;
+template <class... B>
+inline constexpr bool is_group<teardown_group<B...>> = true;
+
+} // namespace detail
+
+/// The group whose first message ends the interleave.
+template <class... Builders>
+detail::teardown_group<Builders...> teardown(Builders... arbiters) {
+  return detail::teardown_group<Builders...>{std::move(arbiters)...};
+}
+
+/// The group whose handlers exclude all others of the interleave.
+template <class... Builders>
+auto exclusive(Builders... arbiters) {
+  return detail::group_of<detail::group_kind::exclusive, Builders...>{
+      std::move(arbiters)...};
+}
+
+/// The group whose handlers may overlap each other.
+template <class... Builders>
+auto concurrent(Builders... arbiters) {
+  return detail::group_of<detail::group_kind::concurrent, Builders...>{
+      std::move(arbiters)...};
+}
+
+/// Groups of arbiters under one rule. Made by interleave().
+template <class... Groups>
+class [[nodiscard(
+    "an arbiter does nothing until it is activated")]] interleave_of
+    : public detail::builder {
+public:
+  explicit interleave_of(Groups... groups) : groups_{std::move(groups)...} {
+  }
+
+  detail::new_arbiter<detail::interleave_core> make(detail::queue_core &
+                                                    queue)&& {
+    detail::new_arbiter<detail::interleave_core> core{
+        new detail::interleave_core{queue}};
+    std::apply([&](auto&... each) { (each.add_to(queue, *core), ...); },
+               groups_);
+    return core;
+  }
+
+private:
+  std::tuple<Groups...> groups_;
+};
+
+/// interleave(teardown(...), exclusive(...), concurrent(...)): any of the
+/// groups, in any order.
+///
+/// Nothing overlaps an exclusive handler; concurrent ones overlap each other.
+/// While an exclusive message waits no further concurrent handler starts, but
+/// after 16 exclusives in a row the concurrents that wait at that moment run
+/// as one batch. Within a group: priority, then arrival, across its ports.
+/// Between groups no order is promised: who must see his own update waits for
+/// its answer.
+///
+/// The first teardown message ends the interleave: no other handler starts, the
+/// arbiters leave their ports and give back, running handlers finish, and the
+/// teardown handler runs once, alone, last. So it overtakes what waits.
+///
+/// A handler that waits for its own group's answer waits for ever: post and
+/// return instead.
+template <class... Groups>
+requires(sizeof...(Groups) >= 1 && (detail::is_group<Groups> && ...))
+    interleave_of<Groups...> interleave(Groups... groups) {
+  return interleave_of<Groups...>{std::move(groups)...};
+}
+
+} // namespace wharf::inline v1

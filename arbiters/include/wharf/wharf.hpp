@@ -1,0 +1,19 @@
+#pragma once
+
+// All of Wharf.
+
+#include <wharf/activate.hpp>
+#include <wharf/activation.hpp>
+#include <wharf/after.hpp>
+#include <wharf/choice.hpp>
+#include <wharf/dispatcher.hpp>
+#include <wharf/dispatcher_queue.hpp>
+#include <wharf/error.hpp>
+#include <wharf/gather.hpp>
+#include <wharf/interleave.hpp>
+#include <wharf/join.hpp>
+#include <wharf/persist.hpp>
+#include <wharf/port.hpp>
+#include <wharf/port_set.hpp>
+#include <wharf/receive.hpp>
+#include <wharf/spawn.hpp>

@@ -1,0 +1,267 @@
+// interleave_core.cpp -- see the head comment in detail/interleave_core.hpp.
+
+#include <wharf/detail/interleave_core.hpp>
+
+namespace wharf::inline v1::detail {
+
+void interleave_core::add(std::unique_ptr<interleave_member> member,
+                          group_kind kind) {
+  member->owner_ = this;
+  member->kind_ = kind;
+  if (kind != group_kind::teardown) {
+    (kind == group_kind::exclusive ? exclusive_ : concurrent_).add(*member);
+  }
+  members_.push_back(std::move(member));
+}
+
+void interleave_core::activate(bool linked) {
+  decision d;
+  if (!linked) {
+    cancel();
+  }
+  for (const auto& member : members_) {
+    member->arm(d, active());
+  }
+  {
+    const lock_guard lock{mutex_};
+    arming_ = false;
+    if (phase_ == phase::open && ended_ != members_.size()) {
+      return;
+    }
+  }
+  d.settle(*this);
+}
+
+bool interleave_core::startable_locked() const noexcept {
+  if (phase_ != phase::open) {
+    return phase_ == phase::tearing && members_left_ && teardown_ != nullptr &&
+           !exclusive_running_ && concurrent_running_ == 0;
+  }
+  if (exclusive_running_) {
+    return false;
+  }
+  if (exclusive_.waiting() == 0 || concurrent_.in_batch()) {
+    return concurrent_.waiting() != 0;
+  }
+  return concurrent_running_ == 0;
+}
+
+interleave_core::pick interleave_core::pick_locked() noexcept {
+  if (phase_ != phase::open || !startable_locked()) {
+    return {};
+  }
+  if (exclusive_.waiting() != 0 && !concurrent_.in_batch()) {
+    if (row_ < row_max || concurrent_.waiting() == 0) {
+      ++row_;
+      exclusive_running_ = true;
+      return {exclusive_.next(), true};
+    }
+    concurrent_.begin_batch();
+  }
+  row_ = 0;
+  ++concurrent_running_;
+  return {concurrent_.next(), false};
+}
+
+void interleave_core::wake_locked(decision& d) noexcept {
+  if (!queued_ && startable_locked()) {
+    queued_ = true;
+    d.schedule(*this);
+  }
+}
+
+void interleave_core::arrived_locked(decision& d, interleave_member& member,
+                                     group_kind kind) noexcept {
+  (kind == group_kind::exclusive ? exclusive_ : concurrent_).arrived(member);
+  wake_locked(d);
+}
+
+void interleave_core::ended_locked(decision& d) noexcept {
+  if (++ended_ == members_.size() && phase_ == phase::open && !arming_) {
+    d.settle(*this); // notes only; settle() looks again
+  }
+}
+
+bool interleave_core::begin_teardown() noexcept {
+  const lock_guard lock{mutex_};
+  if (phase_ != phase::open) {
+    return false;
+  }
+  phase_ = phase::tearing;
+  open_.store(false, memory_order_release);
+  return true;
+}
+
+void interleave_core::teardown_ready(one_time& root, decision& d) noexcept {
+  {
+    const lock_guard lock{mutex_};
+    teardown_ = &root;
+    if (arming_) {
+      return; // activate() goes on from here
+    }
+  }
+  d.settle(*this);
+}
+
+void interleave_core::members_leave(decision& d) noexcept {
+  for (const auto& member : members_) {
+    member->leave(d);
+  }
+  const lock_guard lock{mutex_};
+  exclusive_.clear();
+  concurrent_.clear();
+  members_left_ = true;
+}
+
+/// What the interleave does between its phases; also called when nothing is to
+/// be done.
+void interleave_core::settle(decision& d) noexcept {
+  bool leave = false;
+  {
+    const lock_guard lock{mutex_};
+    if (phase_ == phase::open && ended_ == members_.size()) {
+      bool spent = inside_ == 0 && !queued_;
+      for (const auto& member : members_) {
+        spent = spent && member->spent();
+      }
+      if (!spent) {
+        return; // the worker that runs the last unit comes back
+      }
+      phase_ = phase::leaving;
+      open_.store(false, memory_order_release);
+    }
+    if (phase_ == phase::open || arming_ || finished_ ||
+        (phase_ == phase::tearing && teardown_ == nullptr)) {
+      return;
+    }
+    leave = !std::exchange(leave_begun_, true);
+  }
+  if (leave) {
+    members_leave(d);
+  }
+  mutex_.lock();
+  wake_locked(d);
+  const bool last = try_finish_locked();
+  const bool keep = queued_;
+  mutex_.unlock();
+  if (last) {
+    finish(keep);
+  }
+}
+
+bool interleave_core::try_finish_locked() noexcept {
+  const bool over = phase_ == phase::leaving && members_left_ && !arming_ &&
+                    inside_ == 0 && !finished_;
+  finished_ = finished_ || over;
+  return over;
+}
+
+bool interleave_core::cancel() noexcept {
+  {
+    const lock_guard lock{mutex_};
+    if (phase_ != phase::open) {
+      return false;
+    }
+    phase_ = phase::leaving;
+    open_.store(false, memory_order_release);
+  }
+  decision d;
+  settle(d);
+  return true;
+}
+
+void interleave_core::run_teardown(turn& budget) noexcept {
+  one_time& root = *std::exchange(teardown_, nullptr);
+  mutex_.unlock();
+  root.run(budget);
+  if (close_at_end_) {
+    for (const auto& member : members_) {
+      member->close_ports();
+    }
+  }
+  mutex_.lock();
+  phase_ = phase::leaving;
+}
+
+void interleave_core::run(turn& budget) noexcept {
+  mutex_.lock();
+  queued_ = false;
+  if (finished_) {
+    mutex_.unlock();
+    drop_ref();
+    return;
+  }
+  ++inside_;
+  while (!budget.over()) {
+    if (phase_ == phase::tearing && startable_locked()) {
+      run_teardown(budget);
+      break;
+    }
+    const pick next = pick_locked();
+    if (next.member == nullptr) {
+      break;
+    }
+    message_list unit = next.member->take_unit();
+    const bool help =
+        !next.exclusive && !queued_ && startable_locked() && queue().parallel();
+    queued_ = queued_ || help;
+    mutex_.unlock();
+    if (help) {
+      queue().enqueue(*this, placement::back);
+    }
+    next.member->run(std::move(unit), budget);
+    mutex_.lock();
+    if (next.exclusive) {
+      exclusive_running_ = false;
+    } else {
+      --concurrent_running_;
+    }
+  }
+  --inside_;
+  const bool again = !queued_ && startable_locked();
+  queued_ = queued_ || again;
+  const bool spent = phase_ == phase::open && ended_ == members_.size();
+  const bool last = try_finish_locked();
+  const bool keep = queued_;
+  if (spent) {
+    add_ref(); // settle() runs outside the lock
+  }
+  mutex_.unlock();
+  if (last) {
+    finish(keep);
+  }
+  if (again) {
+    queue().enqueue(*this, placement::back);
+  }
+  if (spent) {
+    {
+      decision d;
+      settle(d);
+    }
+    drop_ref();
+  }
+}
+
+std::uint64_t interleave_core::discard() noexcept {
+  mutex_.lock();
+  queued_ = false;
+  const bool orphan = finished_;
+  one_time* torn = finished_ ? nullptr : std::exchange(teardown_, nullptr);
+  if (torn != nullptr) {
+    phase_ = phase::leaving;
+  }
+  const bool last = try_finish_locked();
+  mutex_.unlock();
+  std::uint64_t discarded = 0;
+  if (torn != nullptr) {
+    discarded = torn->discard();
+  }
+  if (last) {
+    finish(false);
+  } else if (orphan) {
+    drop_ref();
+  }
+  return discarded;
+}
+
+} // namespace wharf::inline v1::detail

@@ -1,0 +1,77 @@
+// See detail/interleave_group.hpp.
+
+#include <wharf/detail/interleave_group.hpp>
+
+#include <wharf/detail/interleave_core.hpp>
+
+#include <algorithm>
+
+namespace wharf::inline v1::detail {
+
+void interleave_group::add(interleave_member& member) {
+  auto at = std::find_if(
+      classes_.begin(), classes_.end(),
+      [&](const priority_class& c) { return c.priority <= member.priority(); });
+  if (at == classes_.end() || at->priority != member.priority()) {
+    at = classes_.insert(at, {member.priority(), 0, nullptr});
+  }
+  ++at->members;
+  at->only = at->members == 1 ? &member : nullptr;
+}
+
+void interleave_group::arrived(interleave_member& member) {
+  auto c = classes_.begin();
+  while (c->priority != member.priority()) {
+    ++c;
+  }
+  if (c->only == nullptr) {
+    if (!c->log.empty() && c->log.back().member == &member) {
+      ++c->log.back().units;
+    } else {
+      c->log.push_back({&member, 1});
+    }
+  }
+  ++c->waiting;
+  ++waiting_;
+}
+
+interleave_member* interleave_group::next() noexcept {
+  for (priority_class& c : classes_) {
+    if (batch_ != 0 ? c.batch == 0 : c.waiting == 0) {
+      continue;
+    }
+    interleave_member* member = c.only;
+    if (member == nullptr) {
+      run& oldest = c.log.front();
+      member = oldest.member;
+      if (--oldest.units == 0) {
+        c.log.pop_front();
+      }
+    }
+    if (batch_ != 0) {
+      --c.batch;
+      --batch_;
+    }
+    --c.waiting;
+    --waiting_;
+    return member;
+  }
+  return nullptr;
+}
+
+void interleave_group::begin_batch() noexcept {
+  for (priority_class& c : classes_) {
+    c.batch = c.waiting;
+  }
+  batch_ = waiting_;
+}
+
+void interleave_group::clear() noexcept {
+  for (priority_class& c : classes_) {
+    c.log.clear();
+    c.waiting = c.batch = 0;
+  }
+  waiting_ = batch_ = 0;
+}
+
+} // namespace wharf::inline v1::detail

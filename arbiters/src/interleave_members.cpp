@@ -1,0 +1,201 @@
+// The kinds of arbiters that an interleave's groups hold.
+
+#include <wharf/detail/interleave_core.hpp>
+
+namespace wharf::inline v1::detail {
+
+// Persistent receivers.
+
+bool receive_member::accept(decision& d, message_node* node) noexcept {
+  const lock_guard lock{owner().lock()};
+  if (!owner().open_locked()) {
+    return false;
+  }
+  port_->hold(1);
+  waiting_.push_back(node);
+  owner().arrived_locked(d, *this, kind());
+  return true;
+}
+
+offer_result receive_member::offer(decision& d, offered& m) noexcept {
+  return wants(d, queue_, m.node) && accept(d, m.node) ? offer_result::taken
+                                                       : offer_result::left;
+}
+
+void receive_member::arm(decision& d, bool open) {
+  if (!open) {
+    return;
+  }
+  d.lock(*port_);
+  message_list& there = port_->unowned();
+  bool took = false;
+  message_node* before = nullptr;
+  for (message_node* node = there.front(); node != nullptr;) {
+    message_node* const next = node->next;
+    if (wants(d, queue_, node)) {
+      there.remove_after(before);
+      if (!accept(d, node)) {
+        there.insert_in_place(node, before);
+        break;
+      }
+      took = true;
+    } else {
+      before = node;
+    }
+    node = next;
+  }
+  if (took) {
+    port_->taken(d);
+  }
+  if (port_->closed()) {
+    port_closed(d);
+  } else {
+    port_->list(*this);
+  }
+  d.unlock();
+}
+
+void receive_member::port_closed(decision& d) noexcept {
+  const lock_guard lock{owner().lock()};
+  closed_ = true;
+  owner().ended_locked(d);
+}
+
+void receive_member::leave(decision& d) noexcept {
+  d.lock_for_giving(*port_);
+  port_->unlist(*this);
+  owner().lock().lock();
+  message_list back = std::move(waiting_);
+  owner().lock().unlock();
+  port_->give_back(d, std::move(back));
+  d.unlock();
+}
+
+message_list receive_member::take_unit() noexcept {
+  message_list unit;
+  unit.push_back(waiting_.pop_front());
+  port_->release(1);
+  return unit;
+}
+
+void receive_member::run(message_list unit, turn& budget) noexcept {
+  budget.spend();
+  try {
+    handle(std::move(unit));
+  } catch (...) {
+    queue_.report(std::current_exception());
+  }
+}
+
+// Persistent joins.
+
+void join_member::arm(decision& d, bool open) {
+  if (open) {
+    join_core::arm(d);
+  }
+}
+
+bool join_member::may_commit() noexcept {
+  const lock_guard lock{owner().lock()};
+  return owner().open_locked();
+}
+
+void join_member::committed(decision& d, message_list unit) noexcept {
+  hold(unit);
+  const lock_guard lock{owner().lock()};
+  waiting_.append(std::move(unit));
+  // An interleave that has begun to end since may_commit() takes it back when
+  // the member leaves, which waits for the locks held here.
+  if (owner().open_locked()) {
+    owner().arrived_locked(d, *this, kind());
+  }
+}
+
+void join_member::starved(decision& d) noexcept {
+  const lock_guard lock{owner().lock()};
+  closed_ = true;
+  owner().ended_locked(d);
+}
+
+void join_member::leave(decision& d) noexcept {
+  join_core::leave(d);
+  owner().lock().lock();
+  message_list back = std::move(waiting_);
+  owner().lock().unlock();
+  give_back(d, std::move(back));
+}
+
+message_list join_member::take_unit() noexcept {
+  message_list unit;
+  for (std::size_t i = 0; i < unit_size(); ++i) {
+    unit.push_back(waiting_.pop_front());
+  }
+  release(unit);
+  return unit;
+}
+
+void join_member::run(message_list unit, turn& budget) noexcept {
+  budget.spend();
+  try {
+    handle(std::move(unit));
+  } catch (...) {
+    queue_.report(std::current_exception());
+  }
+}
+
+// One-time arbiters.
+
+bool one_time_member::may_claim() noexcept {
+  if (kind() == group_kind::teardown) {
+    return owner().begin_teardown();
+  }
+  const lock_guard lock{owner().lock()};
+  return owner().open_locked();
+}
+
+void one_time_member::ready(one_time& root, decision& d) noexcept {
+  if (kind() == group_kind::teardown) {
+    owner().teardown_ready(root, d);
+    return;
+  }
+  owner().lock().lock();
+  const bool open = owner().open_locked();
+  if (open) {
+    waiting_ = ended_ = true;
+    owner().arrived_locked(d, *this, kind());
+    owner().ended_locked(d);
+  }
+  owner().lock().unlock();
+  if (!open) {
+    root.give_back_taken(d);
+  }
+}
+
+void one_time_member::unfired(one_time&, decision& d) noexcept {
+  const lock_guard lock{owner().lock()};
+  ended_ = true;
+  owner().ended_locked(d);
+}
+
+void one_time_member::leave(decision& d) noexcept {
+  if (root_.cancel()) {
+    return;
+  }
+  owner().lock().lock();
+  const bool waited = std::exchange(waiting_, false);
+  owner().lock().unlock();
+  if (waited) {
+    root_.give_back_taken(d);
+  }
+}
+
+message_list one_time_member::take_unit() noexcept {
+  waiting_ = false;
+  return {};
+}
+
+void one_time_member::run(message_list, turn& budget) noexcept {
+  root_.run(budget);
+}
+
+} // namespace wharf::inline v1::detail

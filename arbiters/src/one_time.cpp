@@ -1,0 +1,136 @@
+// See the head comment in detail/one_time.hpp.
+
+#include <wharf/detail/one_time.hpp>
+
+namespace wharf::inline v1::detail {
+
+bool one_time::claim(branch* winner) noexcept {
+  if (winner != nullptr && sink_ != nullptr &&
+      (decided() || !sink_->may_claim())) {
+    return false;
+  }
+  std::uint32_t state = state_.load(memory_order_relaxed);
+  while ((state & bit_decided) == 0) {
+    // acq_rel: what the winner takes is ordered after every earlier look.
+    if (state_.compare_exchange_weak(state, state | bit_decided,
+                                     memory_order_acq_rel,
+                                     memory_order_relaxed)) {
+      winner_ = winner;
+      return true;
+    }
+  }
+  return false;
+}
+
+void one_time::add(branch& b) noexcept {
+  b.root_ = this;
+  (first_ ? last_->next_ : first_) = &b;
+  last_ = &b;
+  live_.store(live_.load(memory_order_relaxed) + 1, memory_order_relaxed);
+}
+
+void one_time::branch_died(decision& d) noexcept {
+  if (live_.fetch_sub(1, memory_order_acq_rel) == 1 && claim(nullptr)) {
+    d.settle(*this);
+  }
+}
+
+void one_time::arm_all(decision& d, bool timers) {
+  for (branch* b = first_; b != nullptr && !decided(); b = b->next_) {
+    if (b->is_timer() == timers) {
+      b->arm(d);
+    }
+  }
+}
+
+void one_time::activate(bool linked) {
+  decision d;
+  const auto end_unfired = [&] {
+    if (claim(nullptr)) {
+      d.settle(*this);
+    }
+  };
+  const auto armed = [&] {
+    const std::uint32_t before =
+        state_.fetch_and(~bit_arming, memory_order_acq_rel);
+    if ((before & bit_handed_over) != 0) {
+      d.settle(*this);
+    }
+  };
+  if (!linked || first_ == nullptr) {
+    end_unfired();
+  }
+  try {
+    arm_all(d, false);
+    arm_all(d, true);
+  } catch (...) {
+    d.unlock();
+    end_unfired();
+    armed();
+    throw;
+  }
+  armed();
+}
+
+void one_time::settle(decision& d) noexcept {
+  const std::uint32_t before =
+      state_.fetch_or(bit_handed_over, memory_order_acq_rel);
+  if ((before & bit_arming) != 0) {
+    return; // activate() will see bit 2 and settle
+  }
+  for (branch* b = first_; b != nullptr; b = b->next_) {
+    if (b == winner_) {
+      b->won(d);
+    } else {
+      b->disarm(d);
+    }
+  }
+  if (winner_ == nullptr) {
+    if (sink_ != nullptr) {
+      sink_->unfired(*this, d);
+    }
+    finish();
+  } else if (sink_ != nullptr) {
+    sink_->ready(*this, d);
+  } else {
+    d.schedule(*this);
+  }
+}
+
+bool one_time::cancel() noexcept {
+  if (!claim(nullptr)) {
+    return false;
+  }
+  decision d;
+  d.settle(*this);
+  return true;
+}
+
+void one_time::run(turn& budget) noexcept {
+  budget.spend();
+  try {
+    winner_->run();
+  } catch (...) {
+    queue().report(std::current_exception());
+  }
+  finish();
+}
+
+std::uint64_t one_time::discard() noexcept {
+  winner_->destroy_taken();
+  finish();
+  return 1;
+}
+
+void one_time::give_back_taken(decision& d) noexcept {
+  winner_->give_back_taken(d);
+  finish();
+}
+
+void one_time::close_ports() noexcept {
+  for (branch* b = first_; b != nullptr; b = b->next_) {
+    b->close_ports();
+  }
+}
+
+} // namespace wharf::inline v1::detail

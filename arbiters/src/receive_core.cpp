@@ -1,0 +1,164 @@
+// How receivers take messages; see detail/receive_core.hpp.
+
+#include <wharf/detail/receive_core.hpp>
+
+namespace wharf::inline v1::detail {
+
+bool message_filter::ask(decision& d, queue_core& queue,
+                         const message_node* node) noexcept {
+  const predicate_scope inside;
+  try {
+    return accepts(node);
+  } catch (...) {
+    d.failed(queue, std::current_exception());
+    return false;
+  }
+}
+
+// One-time.
+
+offer_result receive_branch::offer(decision& d, offered& m) noexcept {
+  if (root().decided() || !wants(d, root().queue(), m.node) ||
+      !root().claim(this)) {
+    return offer_result::left;
+  }
+  taken_ = m.node;
+  port_->unlist(*this);
+  d.settle(root());
+  return offer_result::taken;
+}
+
+void receive_branch::arm(decision& d) {
+  d.lock(*port_);
+  message_list& there = port_->unowned();
+  message_node* before = nullptr;
+  for (message_node* node = there.front(); node != nullptr;
+       before = node, node = node->next) {
+    if (!wants(d, root().queue(), node)) {
+      continue;
+    }
+    if (root().claim(this)) {
+      taken_ = there.remove_after(before);
+      d.settle(root());
+      port_->taken(d);
+    }
+    d.unlock();
+    return;
+  }
+  if (port_->closed()) {
+    root().branch_died(d);
+  } else {
+    port_->list(*this);
+  }
+  d.unlock();
+}
+
+void receive_branch::disarm(decision& d) noexcept {
+  d.lock(*port_);
+  port_->unlist(*this);
+  d.unlock();
+}
+
+void receive_branch::port_closed(decision& d) noexcept {
+  root().branch_died(d);
+}
+
+void receive_branch::give_back_taken(decision& d) noexcept {
+  message_list back;
+  back.push_back(take_node());
+  d.lock_for_giving(*port_);
+  port_->hold(back.size());
+  port_->give_back(d, std::move(back));
+  d.unlock();
+}
+
+void receive_branch::destroy_taken() noexcept {
+  port_->type().destroy(take_node());
+}
+
+void receive_branch::close_ports() noexcept {
+  port_->end();
+}
+
+// Persistent.
+
+void receive_pump::activate(bool linked) {
+  decision d;
+  d.lock(*port_);
+  if (!linked && leave_once()) {
+    leave_locked();
+    d.settle(*this);
+  }
+  if (left()) {
+    return; // the queue's end was faster and finishes it
+  }
+  message_list& there = port_->unowned();
+  message_list mine;
+  if (!picky()) {
+    mine = std::move(there);
+  } else {
+    message_node* before = nullptr;
+    for (message_node* node = there.front(); node != nullptr;) {
+      message_node* const next = node->next;
+      if (wants(d, queue(), node)) {
+        mine.push_back(there.remove_after(before));
+      } else {
+        before = node;
+      }
+      node = next;
+    }
+  }
+  if (!mine.empty()) {
+    accept_locked(d, std::move(mine));
+    port_->taken(d);
+  }
+  if (port_->closed()) {
+    port_closed(d);
+  } else {
+    port_->list(*this);
+  }
+}
+
+offer_result receive_pump::offer(decision& d, offered& m) noexcept {
+  if (!wants(d, queue(), m.node)) {
+    return offer_result::left;
+  }
+  accept_locked(d, m.node);
+  return offer_result::taken;
+}
+
+void receive_pump::port_closed(decision& d) noexcept {
+  close_locked();
+  d.settle(*this);
+}
+
+void receive_pump::settle(decision& d) noexcept {
+  d.unlock();
+  d.lock(*port_);
+  const last_one last = try_finish_locked();
+  d.unlock();
+  if (last.out) {
+    leave_once();
+    finish(last.keep_reference);
+  }
+}
+
+bool receive_pump::cancel() noexcept {
+  if (!leave_once()) {
+    return false;
+  }
+  decision d;
+  d.lock_for_giving(*port_);
+  port_->unlist(*this);
+  message_list back = leave_locked();
+  port_->hold(back.size());
+  port_->give_back(d, std::move(back));
+  const last_one last = try_finish_locked();
+  d.unlock();
+  if (last.out) {
+    finish(last.keep_reference);
+  }
+  return true;
+}
+
+} // namespace wharf::inline v1::detail
