@@ -119,9 +119,9 @@ void gather_core::destroy_taken() noexcept {
   }
 }
 
-void gather_core::close_ports() noexcept {
+void gather_core::name_ports(std::vector<port_ref>& ports) const {
   for (const auto& l : leaves_) {
-    l->port->end();
+    ports.emplace_back(*l->port);
   }
 }
 

@@ -14,6 +14,12 @@ void interleave_core::add(std::unique_ptr<interleave_member> member,
   members_.push_back(std::move(member));
 }
 
+void interleave_core::close_at_end() {
+  for (const auto& member : members_) {
+    member->name_ports(closing_at_end_);
+  }
+}
+
 void interleave_core::activate(bool linked) {
   decision d;
   if (!linked) {
@@ -51,7 +57,7 @@ interleave_core::pick interleave_core::pick_locked() noexcept {
     return {};
   }
   if (exclusive_.waiting() != 0 && !concurrent_.in_batch()) {
-    if (row_ < row_max || concurrent_.waiting() == 0) {
+    if (row_ < row_max_ || concurrent_.waiting() == 0) {
       ++row_;
       exclusive_running_ = true;
       return {exclusive_.next(), true};
@@ -174,10 +180,8 @@ void interleave_core::run_teardown(turn& budget) noexcept {
   one_time& root = *std::exchange(teardown_, nullptr);
   mutex_.unlock();
   root.run(budget);
-  if (close_at_end_) {
-    for (const auto& member : members_) {
-      member->close_ports();
-    }
+  for (const port_ref& port : closing_at_end_) {
+    port->end();
   }
   mutex_.lock();
   phase_ = phase::leaving;

@@ -83,7 +83,7 @@ void receive_member::run(message_list unit, turn& budget) noexcept {
   try {
     handle(std::move(unit));
   } catch (...) {
-    queue_.report(std::current_exception());
+    queue_.report(std::current_exception(), port_.self());
   }
 }
 
@@ -139,7 +139,7 @@ void join_member::run(message_list unit, turn& budget) noexcept {
   try {
     handle(std::move(unit));
   } catch (...) {
-    queue_.report(std::current_exception());
+    queue_.report(std::current_exception(), lock_set());
   }
 }
 

@@ -11,8 +11,8 @@ namespace wharf::inline v1::detail {
 join_core::join_core(std::vector<port_ref> parts, std::size_t repeat,
                      std::int32_t priority, bool persistent)
     : receiver{priority, true, false}, persistent_{persistent},
-      unit_size_{parts.size() == 1 ? repeat : parts.size()}, refs_{std::move(
-                                                                 parts)} {
+      unit_size_{parts.size() == 1 ? repeat : parts.size()},
+      refs_{std::move(parts)} {
   if (unit_size_ == 0) {
     throw std::invalid_argument{
         "a join of no messages would fire for ever: name at least one"};
@@ -73,6 +73,9 @@ void join_core::watch(part& p) noexcept {
 }
 
 offer_result join_core::offer(decision& d, offered& m) noexcept {
+  if (starved_.load(memory_order_relaxed)) {
+    return offer_result::left; // it is about to leave
+  }
   if (!d.try_extend(ports_)) {
     return offer_result::blocked;
   }
@@ -80,8 +83,8 @@ offer_result join_core::offer(decision& d, offered& m) noexcept {
     watch(*p);
     return offer_result::left;
   }
-  if (starved_.load(memory_order_relaxed) || !may_commit()) {
-    return offer_result::left; // it is about to leave
+  if (!may_commit()) {
+    return offer_result::left; // decided, or about to leave
   }
   if (!m.linked) {
     watched_->port->link(m);
@@ -212,9 +215,9 @@ void join_core::destroy(message_list units) noexcept {
   }
 }
 
-void join_core::close_ports() noexcept {
+void join_core::name_ports(std::vector<port_ref>& ports) const {
   for (port_core* port : ports_) {
-    port->end();
+    ports.emplace_back(*port);
   }
 }
 

@@ -127,9 +127,9 @@ void one_time::give_back_taken(decision& d) noexcept {
   finish();
 }
 
-void one_time::close_ports() noexcept {
-  for (branch* b = first_; b != nullptr; b = b->next_) {
-    b->close_ports();
+void one_time::name_ports(std::vector<port_ref>& ports) const {
+  for (const branch* b = first_; b != nullptr; b = b->next_) {
+    b->name_ports(ports);
   }
 }
 

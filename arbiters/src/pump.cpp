@@ -9,43 +9,44 @@
 namespace wharf::inline v1::detail {
 
 void pump::wake_locked(decision& d) noexcept {
-  if (!inbox_.queued && (!inbox_.serial || inbox_.active == 0)) {
-    inbox_.queued = true;
+  if (!inbox_.queued_ && (!inbox_.serial_ || inbox_.active_ == 0)) {
+    inbox_.queued_ = true;
     d.schedule(*this);
   }
 }
 
 void pump::accept_locked(decision& d, message_list&& units) noexcept {
-  inbox_.units.append(std::move(units));
+  inbox_.units_.append(std::move(units));
   wake_locked(d);
 }
 
 void pump::accept_locked(decision& d, message_node* unit) noexcept {
-  inbox_.units.push_back(unit);
+  inbox_.units_.push_back(unit);
   wake_locked(d);
 }
 
 message_list pump::leave_locked() noexcept {
-  inbox_.leaving = true;
+  inbox_.leaving_ = true;
   message_list rest;
   if (outbox_ != nullptr) {
     const lock_guard lock{outbox_->lock};
     rest = std::move(outbox_->units);
     outbox_size_.store(0, memory_order_relaxed);
   }
-  rest.append(std::move(inbox_.units));
+  rest.append(std::move(inbox_.units_));
   return rest;
 }
 
 pump::last_one pump::try_finish_locked() noexcept {
-  const bool over = inbox_.leaving || (inbox_.closing && pending_locked() == 0);
-  if (!over || inbox_.active != 0 || inbox_.finished) {
+  const bool over =
+      inbox_.leaving_ || (inbox_.closing_ && pending_locked() == 0);
+  if (!over || inbox_.active_ != 0 || inbox_.finished_) {
     return {false, false};
   }
-  inbox_.finished = true;
+  inbox_.finished_ = true;
   // An item that is still in line keeps the queue's reference and drops it
   // when it is run or discarded.
-  return {true, inbox_.queued};
+  return {true, inbox_.queued_};
 }
 
 message_list pump::pop_unit(message_list& from) noexcept {
@@ -61,7 +62,7 @@ message_list pump::pop_unit(message_list& from) noexcept {
 /// Moves the inbox to the outbox and takes the oldest unit. A single unit is
 /// taken without the outbox.
 message_list pump::refill_locked() noexcept {
-  message_list& inbox = inbox_.units;
+  message_list& inbox = inbox_.units_;
   if (outbox_size_.load(memory_order_relaxed) == 0 &&
       inbox.size() <= unit_size_) {
     return std::move(inbox);
@@ -90,22 +91,22 @@ message_list pump::take_unit() noexcept {
 }
 
 void pump::run(turn& budget) noexcept {
-  inbox_.lock.lock();
-  inbox_.queued = false;
-  if (inbox_.leaving || inbox_.finished) {
-    const bool orphan = inbox_.finished;
-    inbox_.lock.unlock();
+  inbox_.inbox_lock_.lock();
+  inbox_.queued_ = false;
+  if (inbox_.leaving_ || inbox_.finished_) {
+    const bool orphan = inbox_.finished_;
+    inbox_.inbox_lock_.unlock();
     if (orphan) {
       drop_ref();
     }
     return;
   }
-  ++inbox_.active;
+  ++inbox_.active_;
   message_list unit = refill_locked();
   const bool help =
-      !inbox_.serial && pending_locked() != 0 && queue().parallel();
-  inbox_.queued = help;
-  inbox_.lock.unlock();
+      !inbox_.serial_ && pending_locked() != 0 && queue().parallel();
+  inbox_.queued_ = help;
+  inbox_.inbox_lock_.unlock();
   if (help) {
     queue().enqueue(*this, placement::back);
   }
@@ -116,24 +117,24 @@ void pump::run(turn& budget) noexcept {
       try {
         handle(std::move(unit));
       } catch (...) {
-        queue().report(std::current_exception());
+        queue().report(std::current_exception(), reads());
       }
       unit = budget.over() ? message_list{} : take_unit();
     }
-    inbox_.lock.lock();
-    if (inbox_.leaving || budget.over() || inbox_.units.empty()) {
+    inbox_.inbox_lock_.lock();
+    if (inbox_.leaving_ || budget.over() || inbox_.units_.empty()) {
       break;
     }
     unit = refill_locked();
-    inbox_.lock.unlock();
+    inbox_.inbox_lock_.unlock();
   }
-  --inbox_.active;
-  const bool again = !inbox_.leaving && !inbox_.queued &&
+  --inbox_.active_;
+  const bool again = !inbox_.leaving_ && !inbox_.queued_ &&
                      pending_locked() != 0 &&
-                     (!inbox_.serial || inbox_.active == 0);
-  inbox_.queued = inbox_.queued || again;
+                     (!inbox_.serial_ || inbox_.active_ == 0);
+  inbox_.queued_ = inbox_.queued_ || again;
   const last_one last = try_finish_locked();
-  inbox_.lock.unlock();
+  inbox_.inbox_lock_.unlock();
   if (again) {
     queue().enqueue(*this, placement::back);
   } else if (last.out) {
@@ -144,10 +145,10 @@ void pump::run(turn& budget) noexcept {
 }
 
 std::uint64_t pump::discard() noexcept {
-  inbox_.lock.lock();
-  inbox_.queued = false;
-  const bool orphan = inbox_.finished;
-  inbox_.lock.unlock();
+  inbox_.inbox_lock_.lock();
+  inbox_.queued_ = false;
+  const bool orphan = inbox_.finished_;
+  inbox_.inbox_lock_.unlock();
   if (orphan) {
     drop_ref();
   }

@@ -76,10 +76,6 @@ void receive_branch::destroy_taken() noexcept {
   port_->type().destroy(take_node());
 }
 
-void receive_branch::close_ports() noexcept {
-  port_->end();
-}
-
 // Persistent.
 
 void receive_pump::activate(bool linked) {
@@ -128,6 +124,7 @@ offer_result receive_pump::offer(decision& d, offered& m) noexcept {
 }
 
 void receive_pump::port_closed(decision& d) noexcept {
+  // The port goes on counting what waits here until it has been handled.
   close_locked();
   d.settle(*this);
 }
@@ -136,11 +133,19 @@ void receive_pump::settle(decision& d) noexcept {
   d.unlock();
   d.lock(*port_);
   const last_one last = try_finish_locked();
+  if (last.out) {
+    port_->unlist(*this);
+  }
   d.unlock();
   if (last.out) {
     leave_once();
     finish(last.keep_reference);
   }
+}
+
+void receive_pump::leave_ports() noexcept {
+  const lock_guard lock{port_->mutex_};
+  port_->unlist(*this);
 }
 
 bool receive_pump::cancel() noexcept {

@@ -56,17 +56,25 @@ void dress_thread(thread& t, const std::string& name, std::size_t index,
 
 } // namespace
 
-bool post_failure(port_core& port, const std::exception_ptr& error) noexcept {
-  try {
-    auto* node = new message<std::exception_ptr>{error};
-    if (port.post(node)) {
-      return true;
-    }
-    delete node;
-  } catch (...) {
-    // No memory to tell it with: the next one in line may need none.
+bool post_failure(port_core* port, const std::exception_ptr& error,
+                  std::span<port_core* const> not_to) noexcept {
+  if (port == nullptr) {
+    return false;
   }
-  return false;
+  bool posted = false;
+  if (std::find(not_to.begin(), not_to.end(), port) == not_to.end()) {
+    try {
+      auto node = std::make_unique<message<std::exception_ptr>>(error);
+      posted = port->post(node.get());
+      if (posted) {
+        node.release();
+      }
+    } catch (...) {
+      posted = false; // no memory: the next one in line may need none
+    }
+  }
+  port->drop_handle();
+  return posted;
 }
 
 void refuse_on_worker(const char* what) {
@@ -293,8 +301,8 @@ void dispatcher_core::arm(timer_entry& entry, time_point due) {
   }
 }
 
-void dispatcher_core::report(const queue_core& queue,
-                             std::exception_ptr error) noexcept {
+void dispatcher_core::report(const queue_core& queue, std::exception_ptr error,
+                             std::span<port_core* const> not_to) noexcept {
   port_core* port = nullptr;
   {
     const lock_guard lock{mutex_};
@@ -303,12 +311,9 @@ void dispatcher_core::report(const queue_core& queue,
       port->add_handle();
     }
   }
-  if (port == nullptr || !post_failure(*port, error)) {
+  if (!post_failure(port, error, not_to)) {
     unhandled_.fetch_add(1, memory_order_relaxed);
     log_failure(queue.name(), std::move(error));
-  }
-  if (port != nullptr) {
-    port->drop_handle();
   }
 }
 

@@ -108,7 +108,8 @@ public:
   worker& hand_worker() noexcept { return *workers_.front(); }
 
   // Failures.
-  void report(const queue_core& queue, std::exception_ptr error) noexcept;
+  void report(const queue_core& queue, std::exception_ptr error,
+              std::span<port_core* const> not_to) noexcept;
   void set_failure_port(port_core& failures) noexcept;
   std::uint64_t unhandled_failures() const noexcept {
     return unhandled_.load(memory_order_relaxed);
@@ -158,8 +159,10 @@ private:
   atomic<duration::rep> manual_now_{0};
 };
 
-/// Posts to a port of std::exception_ptr. False: refused, or no memory.
-bool post_failure(port_core& port, const std::exception_ptr& error) noexcept;
+/// Posts to a port of std::exception_ptr and drops the handle. False: there is
+/// no port, it is one of `not_to` or refuses, or there is no memory.
+bool post_failure(port_core* port, const std::exception_ptr& error,
+                  std::span<port_core* const> not_to) noexcept;
 
 /// The blocking calls' guard: throws std::logic_error on any worker thread.
 void refuse_on_worker(const char* what);

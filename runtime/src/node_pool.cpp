@@ -2,9 +2,11 @@
 //
 // Each thread keeps a few free nodes per size. When it has too many it hands
 // one batch to the shared store, when it has none it takes one: the lock is
-// touched once in `batch_nodes` nodes. The store is bounded; beyond it nodes
-// go back to the system. Under AddressSanitizer nothing is cached, since a
-// cache hides uses after the end.
+// touched once in `batch_nodes` nodes. Fresh nodes are cut from blocks, so that
+// messages that were posted in a row lie in a row. The store is bounded; nodes
+// beyond that are retired, and a block whose nodes are all retired goes back
+// to the system. Under AddressSanitizer nothing is cached, since a cache hides
+// uses after the end.
 
 #include <wharf/detail/node_pool.hpp>
 
@@ -45,9 +47,49 @@ constexpr std::size_t class_bytes(std::size_t index) noexcept {
   return (index + 1) * size_step;
 }
 
-void free_all(free_node* node) noexcept {
+/// Memory that nodes of one size are cut from.
+struct alignas(64) node_block {
+  atomic<std::size_t> unretired; // nodes, cut or not, that are not retired
+};
+constexpr std::size_t block_bytes = 4096; // also its alignment
+
+node_block& block_of(void* node) noexcept {
+  return *reinterpret_cast<node_block*>(reinterpret_cast<std::uintptr_t>(node) &
+                                        ~(block_bytes - 1));
+}
+
+std::size_t block_capacity(std::size_t node_bytes) noexcept {
+  return (block_bytes - sizeof(node_block)) / node_bytes;
+}
+
+void retire(node_block& block, std::size_t nodes) noexcept {
+  // acq_rel: the last one sees all uses of the nodes before it frees them.
+  if (nodes != 0 &&
+      block.unretired.fetch_sub(nodes, memory_order_acq_rel) == nodes) {
+    block.~node_block();
+    ::operator delete(&block, std::align_val_t{block_bytes});
+  }
+}
+
+/// Retires a list, neighbours of one block together.
+void retire_all(free_node* node) noexcept {
+  node_block* block = nullptr;
+  std::size_t nodes = 0;
   while (node != nullptr) {
-    ::operator delete(std::exchange(node, node->next));
+    free_node* const next = node->next;
+    node_block& its = block_of(node);
+    if (&its != block) {
+      if (block != nullptr) {
+        retire(*block, nodes);
+      }
+      block = &its;
+      nodes = 0;
+    }
+    ++nodes;
+    node = next;
+  }
+  if (block != nullptr) {
+    retire(*block, nodes);
   }
 }
 
@@ -96,7 +138,9 @@ std::array<batch_store, size_classes>& stores() noexcept {
 struct cache_line {
   free_node* nodes;
   free_node* full;
+  std::byte* uncut;    // the rest of a block
   std::uint32_t count; // of `nodes`
+  std::uint32_t uncut_count;
 };
 
 struct thread_cache {
@@ -112,9 +156,12 @@ struct cache_cleaner {
   ~cache_cleaner() {
     cache.closed = true;
     for (cache_line& line : cache.lines) {
-      free_all(std::exchange(line.nodes, nullptr));
-      free_all(std::exchange(line.full, nullptr));
-      line.count = 0;
+      retire_all(std::exchange(line.nodes, nullptr));
+      retire_all(std::exchange(line.full, nullptr));
+      if (line.uncut_count != 0) {
+        retire(block_of(line.uncut), line.uncut_count);
+      }
+      line = {};
     }
   }
 };
@@ -125,14 +172,37 @@ void watch() {
   cache.watched = true;
 }
 
+void* cut(std::size_t index, cache_line& line) {
+  const std::size_t bytes = class_bytes(index);
+  if (line.uncut_count == 0) {
+    void* memory = ::operator new(block_bytes, std::align_val_t{block_bytes});
+    const std::size_t capacity = block_capacity(bytes);
+    auto* block = new (memory) node_block{{capacity}};
+    line.uncut = reinterpret_cast<std::byte*>(block + 1);
+    line.uncut_count = static_cast<std::uint32_t>(capacity);
+  }
+  --line.uncut_count;
+  return std::exchange(line.uncut, line.uncut + bytes);
+}
+
 void* refill(std::size_t index) {
+  if (cache.closed) {
+    // The thread is ending: a block for one node, which its release retires.
+    cache_line line{};
+    void* node = cut(index, line);
+    retire(block_of(node), line.uncut_count);
+    return node;
+  }
+  if (!cache.watched) {
+    watch();
+  }
   cache_line& line = cache.lines[index];
   if (line.full != nullptr) {
     line.nodes = std::exchange(line.full, nullptr);
   } else {
     line.nodes = stores()[index].take();
     if (line.nodes == nullptr) {
-      return ::operator new(class_bytes(index));
+      return cut(index, line);
     }
   }
   line.count = batch_nodes - 1;
@@ -145,7 +215,7 @@ void spill(std::size_t index) noexcept {
   cache_line& line = cache.lines[index];
   if (line.full != nullptr &&
       !stores()[index].give(line.full, class_bytes(index))) {
-    free_all(line.full);
+    retire_all(line.full);
   }
   line.full = std::exchange(line.nodes, nullptr);
   line.count = 0;
@@ -174,12 +244,16 @@ void* node_allocate(std::size_t bytes) {
 void node_release(void* memory, std::size_t bytes) noexcept {
 #if !defined(WHARF_NO_NODE_CACHE)
   const std::size_t index = class_of(bytes);
-  if (index < size_classes && !cache.closed) {
+  if (index < size_classes) {
+    auto* node = static_cast<free_node*>(memory);
+    if (cache.closed) {
+      retire(block_of(node), 1);
+      return;
+    }
     if (!cache.watched) {
       watch();
     }
     cache_line& line = cache.lines[index];
-    auto* node = static_cast<free_node*>(memory);
     node->next = line.nodes;
     line.nodes = node;
     if (++line.count == batch_nodes) {

@@ -158,15 +158,7 @@ std::size_t port_core::size() const {
   const lock_guard lock{mutex_};
   std::size_t count =
       queue_.size() + held_.load(memory_order_relaxed) + members_.holding();
-  std::size_t holders = receivers_.holders();
-  for (const receiver* r = receivers_.front(); holders != 0;
-       r = receiver_list::after(*r)) {
-    if (r->holds_) {
-      count += r->holding();
-      --holders;
-    }
-  }
-  return count;
+  return count + receivers_.holding() + draining_.holding();
 }
 
 void port_core::close() {
@@ -182,6 +174,9 @@ void port_core::close_locked(decision& d) noexcept {
   }
   while (receiver* r = receivers_.front()) {
     receivers_.remove(*r);
+    if (r->holds_) {
+      draining_.insert(*r, r->place_);
+    }
     r->port_closed(d);
   }
   taken(d);

@@ -156,7 +156,8 @@ void queue_core::close() noexcept {
   list_mutex_.unlock();
 }
 
-void queue_core::report(std::exception_ptr error) noexcept {
+void queue_core::report(std::exception_ptr error,
+                        std::span<port_core* const> not_to) noexcept {
   port_core* port = nullptr;
   {
     const lock_guard lock{list_mutex_};
@@ -165,11 +166,8 @@ void queue_core::report(std::exception_ptr error) noexcept {
       port->add_handle();
     }
   }
-  if (port == nullptr || !post_failure(*port, error)) {
-    pool_.report(*this, std::move(error));
-  }
-  if (port != nullptr) {
-    port->drop_handle();
+  if (!post_failure(port, error, not_to)) {
+    pool_.report(*this, std::move(error), not_to);
   }
 }
 

@@ -33,6 +33,18 @@ void receiver_list::remove(receiver& r) noexcept {
   holders_ -= r.holds_ ? 1 : 0;
 }
 
+std::size_t receiver_list::holding() const noexcept {
+  std::size_t count = 0;
+  std::size_t left = holders_;
+  for (const receiver* r = head_; left != 0; r = r->next_) {
+    if (r->holds_) {
+      count += r->holding();
+      --left;
+    }
+  }
+  return count;
+}
+
 void member_list::insert(port_member& m, bool holds) noexcept {
   m.holds_ = holds;
   m.previous_member_ = holds ? nullptr : last_holder_;

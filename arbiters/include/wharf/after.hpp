@@ -78,8 +78,7 @@ public:
   using branch_type = detail::timer_branch_of<Handler>;
 
   one_time_after(detail::duration delay, Handler handler)
-      : delay_{delay}, handler_{std::move(handler)} {
-  }
+      : delay_{delay}, handler_{std::move(handler)} {}
 
 private:
   friend branch_type;
@@ -95,11 +94,10 @@ class [[nodiscard(
     : public detail::builder {
 public:
   persistent_every(detail::duration period, Handler handler)
-      : period_{period}, handler_{std::move(handler)} {
-  }
+      : period_{period}, handler_{std::move(handler)} {}
 
-  detail::new_arbiter<detail::periodic_of<Handler>> make(detail::queue_core &
-                                                         queue)&& {
+  detail::new_arbiter<detail::periodic_of<Handler>>
+  make(detail::queue_core& queue) && {
     return detail::new_arbiter<detail::periodic_of<Handler>>{
         new detail::periodic_of<Handler>{queue, period_, std::move(handler_)}};
   }

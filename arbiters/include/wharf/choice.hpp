@@ -66,9 +66,8 @@ class holder_list {
 public:
   holder_list() noexcept = default;
   holder_list(holder_list&& other) noexcept
-      : head_{std::exchange(other.head_, nullptr)}, tail_{std::exchange(
-                                                        other.tail_, nullptr)} {
-  }
+      : head_{std::exchange(other.head_, nullptr)},
+        tail_{std::exchange(other.tail_, nullptr)} {}
   holder_list& operator=(holder_list&& other) noexcept {
     std::swap(head_, other.head_);
     std::swap(tail_, other.tail_);
@@ -165,9 +164,7 @@ public:
   using branch_type =
       detail::choice_branches<typename Builders::branch_type...>;
   static constexpr bool for_groups = true;
-  std::int32_t rank() const noexcept {
-    return wharf::priority::normal;
-  }
+  std::int32_t rank() const noexcept { return wharf::priority::normal; }
 
   explicit choice_of(Builders... builders) : builders_{std::move(builders)...} {
     std::apply([](auto&... each) { (each.use(), ...); }, builders_);
@@ -187,13 +184,10 @@ class [[nodiscard(
 public:
   using branch_type = detail::listed_branches;
   static constexpr bool for_groups = true;
-  std::int32_t rank() const noexcept {
-    return wharf::priority::normal;
-  }
+  std::int32_t rank() const noexcept { return wharf::priority::normal; }
 
   explicit choice_of_list(detail::holder_list list) noexcept
-      : list_{std::move(list)} {
-  }
+      : list_{std::move(list)} {}
 
 private:
   friend class detail::listed_branches;
@@ -210,13 +204,10 @@ class [[nodiscard(
 public:
   using branch_type = detail::indexed_branches<T, Handler>;
   static constexpr bool for_groups = true;
-  std::int32_t rank() const noexcept {
-    return wharf::priority::normal;
-  }
+  std::int32_t rank() const noexcept { return wharf::priority::normal; }
 
   choice_of_ports(std::vector<detail::port_ref> ports, Handler handler)
-      : ports_{std::move(ports)}, handler_{std::move(handler)} {
-  }
+      : ports_{std::move(ports)}, handler_{std::move(handler)} {}
 
 private:
   friend class detail::indexed_branches<T, Handler>;
@@ -232,7 +223,8 @@ class branch {
 public:
   /// Takes over a description. Throws std::logic_error if it was used before.
   template <detail::one_time_builder Builder>
-  requires(!std::is_lvalue_reference_v<Builder>) branch(Builder&& builder) {
+    requires(!std::is_lvalue_reference_v<Builder>)
+  branch(Builder&& builder) {
     builder.use();
     if constexpr (std::is_same_v<Builder, choice_of_list>) {
       list_ = std::move(builder.list_);
@@ -256,21 +248,22 @@ private:
 /// Branches that can go at once are looked at in the order of the list; a time
 /// never beats a message that is there. A persistent branch does not compile.
 template <class... Builders>
-requires(sizeof...(Builders) >= 1 &&
-         (detail::any_builder<Builders> &&
-          ...)) choice_of<Builders...> choice(Builders... branches) {
-  static_assert((detail::one_time_builder<Builders> && ...),
+  requires(sizeof...(Builders) >= 1 && (detail::any_builder<Builders> && ...))
+auto choice(Builders... branches) {
+  constexpr bool all_once = (detail::one_time_builder<Builders> && ...);
+  static_assert(all_once,
                 "a branch of a choice fires once: receive, join, gather, after "
                 "or choice, none of them persistent");
-  return choice_of<Builders...>{std::move(branches)...};
+  if constexpr (all_once) {
+    return choice_of<Builders...>{std::move(branches)...};
+  }
 }
 
 /// One branch for each type of a port set: choice(response, on_text,
 /// on_failure).
 template <class... Ts, class... Handlers>
-requires(sizeof...(Ts) ==
-         sizeof...(Handlers)) auto choice(const port_set<Ts...>& set,
-                                          Handlers&&... handlers) {
+  requires(sizeof...(Ts) == sizeof...(Handlers))
+auto choice(const port_set<Ts...>& set, Handlers&&... handlers) {
   return choice(
       receive(set.template get<Ts>(), std::forward<Handlers>(handlers))...);
 }

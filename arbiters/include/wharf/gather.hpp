@@ -63,18 +63,15 @@ class [[nodiscard(
 public:
   using branch_type = detail::gather_branch<Handler, Ts...>;
   static constexpr bool for_groups = true;
-  std::int32_t rank() const noexcept {
-    return priority_;
-  }
+  std::int32_t rank() const noexcept { return priority_; }
 
   one_time_gather(std::vector<detail::port_ref> ports, std::size_t wanted,
                   Handler handler)
       : ports_{std::move(ports)}, wanted_{wanted},
-        handler_{std::move(handler)} {
-  }
+        handler_{std::move(handler)} {}
 
   /// Who is asked first for a message; see wharf::priority.
-  one_time_gather&& priority(std::int32_t value)&& {
+  one_time_gather priority(std::int32_t value) && {
     priority_ = value;
     return std::move(*this);
   }

@@ -6,7 +6,8 @@
 #include <wharf/detail/builder.hpp>
 #include <wharf/detail/interleave_core.hpp>
 
-#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -34,10 +35,9 @@ public:
           (core.add(detail::make_member(queue, std::move(each)), Kind), ...);
         },
         builders_);
-    if (closes_) {
-      core.close_at_end();
-    }
   }
+
+  bool closes_at_end() const noexcept { return closes_; }
 
 protected:
   bool closes_ = false;
@@ -53,7 +53,7 @@ public:
 
   /// After the teardown handler all ports of the interleave close, and what is
   /// left in them is destroyed.
-  teardown_group&& then_close() && {
+  teardown_group then_close() && {
     this->closes_ = true;
     return std::move(*this);
   }
@@ -88,26 +88,65 @@ auto concurrent(Builders... arbiters) {
       std::move(arbiters)...};
 }
 
+/// How an interleave shares its time between exclusives and concurrents.
+class fairness {
+public:
+  /// After `exclusives` exclusive handlers in a row the concurrents that wait
+  /// at that moment run, as one batch; who comes later is not in it.
+  /// Throws std::invalid_argument for 0.
+  static fairness bounded(std::uint32_t exclusives) {
+    if (exclusives == 0) {
+      throw std::invalid_argument{
+          "fairness::bounded: at least one exclusive goes before a batch"};
+    }
+    return fairness{exclusives};
+  }
+
+  std::uint32_t exclusives_in_a_row() const noexcept { return exclusives_; }
+
+private:
+  explicit fairness(std::uint32_t exclusives) noexcept
+      : exclusives_{exclusives} {}
+
+  std::uint32_t exclusives_;
+};
+
 /// Groups of arbiters under one rule. Made by interleave().
 template <class... Groups>
 class [[nodiscard(
     "an arbiter does nothing until it is activated")]] interleave_of
     : public detail::builder {
 public:
-  explicit interleave_of(Groups... groups) : groups_{std::move(groups)...} {
-  }
+  explicit interleave_of(Groups... groups) : groups_{std::move(groups)...} {}
 
-  detail::new_arbiter<detail::interleave_core> make(detail::queue_core &
-                                                    queue)&& {
+  detail::new_arbiter<detail::interleave_core>
+  make(detail::queue_core& queue) && {
     detail::new_arbiter<detail::interleave_core> core{
         new detail::interleave_core{queue}};
-    std::apply([&](auto&... each) { (each.add_to(queue, *core), ...); },
-               groups_);
+    bool closes = false;
+    std::apply(
+        [&](auto&... each) {
+          (each.add_to(queue, *core), ...);
+          closes = (each.closes_at_end() || ...);
+        },
+        groups_);
+    if (closes) {
+      core->close_at_end();
+    }
+    core->be_fair(fairness_.exclusives_in_a_row());
     return core;
+  }
+
+  /// How exclusives and concurrents take turns; fairness::bounded(16) if this
+  /// is not called.
+  interleave_of fairness(wharf::fairness rule) && {
+    fairness_ = rule;
+    return std::move(*this);
   }
 
 private:
   std::tuple<Groups...> groups_;
+  wharf::fairness fairness_ = wharf::fairness::bounded(16);
 };
 
 /// interleave(teardown(...), exclusive(...), concurrent(...)): any of the
@@ -115,10 +154,10 @@ private:
 ///
 /// Nothing overlaps an exclusive handler; concurrent ones overlap each other.
 /// While an exclusive message waits no further concurrent handler starts, but
-/// after 16 exclusives in a row the concurrents that wait at that moment run
-/// as one batch. Within a group: priority, then arrival, across its ports.
-/// Between groups no order is promised: who must see his own update waits for
-/// its answer.
+/// after 16 exclusives in a row (see fairness) the concurrents that wait at
+/// that moment run as one batch. Within a group: priority, then arrival, across
+/// its ports. Between groups no order is promised: who must see his own update
+/// waits for its answer.
 ///
 /// The first teardown message ends the interleave: no other handler starts, the
 /// arbiters leave their ports and give back, running handlers finish, and the
@@ -127,8 +166,8 @@ private:
 /// A handler that waits for its own group's answer waits for ever: post and
 /// return instead.
 template <class... Groups>
-requires(sizeof...(Groups) >= 1 && (detail::is_group<Groups> && ...))
-    interleave_of<Groups...> interleave(Groups... groups) {
+  requires(sizeof...(Groups) >= 1 && (detail::is_group<Groups> && ...))
+interleave_of<Groups...> interleave(Groups... groups) {
   return interleave_of<Groups...>{std::move(groups)...};
 }
 

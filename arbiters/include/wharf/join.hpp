@@ -135,8 +135,8 @@ public:
 
   join_description(std::vector<port_ref> parts, std::size_t repeat,
                    Handler handler)
-      : parts_{std::move(parts)}, repeat_{repeat}, handler_{
-                                                       std::move(handler)} {
+      : parts_{std::move(parts)}, repeat_{repeat},
+        handler_{std::move(handler)} {
     if (parts_.empty() || repeat_ == 0) {
       throw std::invalid_argument{
           "a join of no messages would fire for ever: name at least one"};
@@ -170,7 +170,7 @@ public:
   using detail::join_description<Unit, Handler>::join_description;
 
   /// Who is asked first for a message; see wharf::priority.
-  one_time_join&& priority(std::int32_t value)&& {
+  one_time_join priority(std::int32_t value) && {
     this->priority_ = value;
     return std::move(*this);
   }
@@ -187,23 +187,23 @@ public:
   using detail::join_description<Unit, Handler>::join_description;
 
   /// Who is asked first for a message; see wharf::priority.
-  persistent_join&& priority(std::int32_t value)&& {
+  persistent_join priority(std::int32_t value) && {
     this->priority_ = value;
     return std::move(*this);
   }
   /// The handler never overlaps itself.
-  persistent_join&& one_at_a_time()&& {
+  persistent_join one_at_a_time() && {
     this->serial_ = true;
     return std::move(*this);
   }
 
-  detail::new_arbiter<detail::join_pump_of<Unit, Handler>> make(
-      detail::queue_core & queue)&& {
+  detail::new_arbiter<detail::join_pump_of<Unit, Handler>>
+  make(detail::queue_core& queue) && {
     return detail::new_arbiter<detail::join_pump_of<Unit, Handler>>{
         new detail::join_pump_of<Unit, Handler>{queue, std::move(*this)}};
   }
-  std::unique_ptr<detail::interleave_member> make_member(detail::queue_core &
-                                                         queue)&& {
+  std::unique_ptr<detail::interleave_member>
+  make_member(detail::queue_core& queue) && {
     return std::make_unique<detail::join_member_of<Unit, Handler>>(
         queue, std::move(*this));
   }
@@ -244,13 +244,12 @@ template <class T>
 inline constexpr bool is_port<port<T>> = true;
 
 template <class... Args>
-inline constexpr bool ports_then_handler = [
-]<std::size_t... I>(std::index_sequence<I...>) {
-  using list = std::tuple<std::remove_cvref_t<Args>...>;
-  return (is_port<std::tuple_element_t<I, list>> && ...) &&
-         !is_port<std::tuple_element_t<sizeof...(I), list>>;
-}
-(std::make_index_sequence<sizeof...(Args) - 1>{});
+inline constexpr bool ports_then_handler =
+    []<std::size_t... I>(std::index_sequence<I...>) {
+      using list = std::tuple<std::remove_cvref_t<Args>...>;
+      return (is_port<std::tuple_element_t<I, list>> && ...) &&
+             !is_port<std::tuple_element_t<sizeof...(I), list>>;
+    }(std::make_index_sequence<sizeof...(Args) - 1>{});
 
 } // namespace detail
 
@@ -261,10 +260,8 @@ inline constexpr bool ports_then_handler = [
 /// stays available to others while the join waits, and joins on the same ports
 /// can't deadlock in any order. A port that is named twice gives two messages.
 template <class A, class... Rest>
-requires(sizeof...(Rest) >= 1 &&
-         detail::ports_then_handler<port<A>,
-                                    Rest...>) auto join(const port<A>& first,
-                                                        Rest&&... rest) {
+  requires(sizeof...(Rest) >= 1 && detail::ports_then_handler<port<A>, Rest...>)
+auto join(const port<A>& first, Rest&&... rest) {
   return detail::make_join_of<one_time_join>(
       std::forward_as_tuple(first, std::forward<Rest>(rest)...),
       std::make_index_sequence<sizeof...(Rest)>{});
@@ -272,11 +269,8 @@ requires(sizeof...(Rest) >= 1 &&
 
 /// As above, for every complete set.
 template <class A, class... Rest>
-requires(sizeof...(Rest) >= 1 &&
-         detail::ports_then_handler<port<A>,
-                                    Rest...>) auto join(persist_t,
-                                                        const port<A>& first,
-                                                        Rest&&... rest) {
+  requires(sizeof...(Rest) >= 1 && detail::ports_then_handler<port<A>, Rest...>)
+auto join(persist_t, const port<A>& first, Rest&&... rest) {
   return detail::make_join_of<persistent_join>(
       std::forward_as_tuple(first, std::forward<Rest>(rest)...),
       std::make_index_sequence<sizeof...(Rest)>{});

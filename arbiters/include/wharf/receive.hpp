@@ -158,7 +158,7 @@ public:
   /// std::logic_error. If it throws it has said no, and the failure is
   /// reported.
   template <class P>
-  auto when(P predicate)&& {
+  auto when(P predicate) && {
     static_assert(std::is_invocable_r_v<bool, P&, const T&>,
                   "a predicate takes a const message and returns bool");
     this->use(); // this description; the new one is fresh
@@ -168,7 +168,7 @@ public:
   }
 
   /// Who is asked first for a message; see wharf::priority.
-  one_time_receive&& priority(std::int32_t value)&& {
+  one_time_receive priority(std::int32_t value) && {
     this->priority_ = value;
     return std::move(*this);
   }
@@ -187,7 +187,7 @@ public:
 
   /// As one_time_receive::when.
   template <class P>
-  auto when(P predicate)&& {
+  auto when(P predicate) && {
     static_assert(std::is_invocable_r_v<bool, P&, const T&>,
                   "a predicate takes a const message and returns bool");
     this->use(); // this description; the new one is fresh
@@ -197,26 +197,26 @@ public:
   }
 
   /// Who is asked first for a message; see wharf::priority.
-  persistent_receive&& priority(std::int32_t value)&& {
+  persistent_receive priority(std::int32_t value) && {
     this->priority_ = value;
     return std::move(*this);
   }
 
   /// The handler never overlaps itself: one message after the other, in order.
   /// In an exclusive group this is so anyway.
-  persistent_receive&& one_at_a_time()&& {
+  persistent_receive one_at_a_time() && {
     this->serial_ = true;
     return std::move(*this);
   }
 
-  detail::new_arbiter<detail::receive_pump_of<T, Handler, Predicate>> make(
-      detail::queue_core & queue)&& {
+  detail::new_arbiter<detail::receive_pump_of<T, Handler, Predicate>>
+  make(detail::queue_core& queue) && {
     return detail::new_arbiter<detail::receive_pump_of<T, Handler, Predicate>>{
         new detail::receive_pump_of<T, Handler, Predicate>{queue,
                                                            std::move(*this)}};
   }
-  std::unique_ptr<detail::interleave_member> make_member(detail::queue_core &
-                                                         queue)&& {
+  std::unique_ptr<detail::interleave_member>
+  make_member(detail::queue_core& queue) && {
     return std::make_unique<detail::receive_member_of<T, Handler, Predicate>>(
         queue, std::move(*this));
   }

@@ -20,6 +20,9 @@ namespace wharf::inline v1 {
 /// A FIFO channel of one message type, and a cheap handle to it: copies refer
 /// to the same port.
 ///
+/// The members are const as those of a pointer are: they change the port, not
+/// the handle.
+///
 /// A message is posted, waits in the port while nobody wants it, and is taken
 /// by exactly one arbiter (or by try_take). It is moved, never copied.
 ///
@@ -27,7 +30,8 @@ namespace wharf::inline v1 {
 /// handle object is as thread-safe as a std::shared_ptr object.
 /// Lifetime: handles keep the port open. Arbiters that wait on it do not: with
 /// the last handle the port closes and its waiters leave. A message that holds
-/// a handle of the port it lies in is a cycle, ended by close() and clear().
+/// a handle of the port it lies in is a cycle, ended by clear(); a handler that
+/// holds one of the port it waits on, by close().
 /// Order: messages leave in the order of their posts; of two posts, the one
 /// that returned before the other began is first. A message that no predicate
 /// wants stays in its place and holds up nobody.
@@ -73,21 +77,30 @@ public:
   /// unchanged then. Throws std::logic_error inside a predicate.
   /// Cost: constant; no allocation for small messages once warm. A post to a
   /// port that a join watches also locks the join's other ports.
-  bool post(T&& value) {
+  bool post(T&& value) const {
     if (core_->closed()) {
       return false;
     }
     auto node = std::make_unique<detail::message<T>>(std::move(value));
-    if (core_->post(node.get())) {
-      node.release();
-      return true;
+    bool accepted = false;
+    try {
+      accepted = core_->post(node.get());
+    } catch (...) {
+      restore(value, node->value);
+      throw;
     }
-    restore(value, node->value);
-    return false;
+    if (accepted) {
+      node.release();
+    } else {
+      restore(value, node->value);
+    }
+    return accepted;
   }
 
   /// Posts a copy.
-  bool post(const T& value) requires std::is_copy_constructible_v<T> {
+  bool post(const T& value) const
+    requires std::is_copy_constructible_v<T>
+  {
     if (core_->closed()) {
       return false;
     }
@@ -97,7 +110,7 @@ public:
 
   /// Takes the oldest message that belongs to nobody, if there is one.
   /// Throws what T's move throws; the message is spent then.
-  std::optional<T> try_take() {
+  std::optional<T> try_take() const {
     std::optional<T> taken;
     if (detail::message_node* node = core_->try_take()) {
       const std::unique_ptr<detail::message<T>> owner{
@@ -108,7 +121,7 @@ public:
   }
 
   /// Takes all messages that belong to nobody, oldest first.
-  std::vector<T> try_take_all() {
+  std::vector<T> try_take_all() const {
     struct rest {
       ~rest() { detail::destroy(std::move(nodes), detail::message_type_of<T>); }
       detail::message_list nodes;
@@ -129,14 +142,14 @@ public:
   bool empty() const { return size() == 0; }
 
   /// Destroys the messages that belong to nobody; returns how many.
-  std::size_t clear() { return core_->clear(); }
+  std::size_t clear() const { return core_->clear(); }
 
   /// From now on posts are refused. What is there stays takeable and still
   /// reaches the receivers that it belongs to; then the waiters leave: a
   /// one-time arbiter is destroyed unfired, a join once this port can't serve
   /// it, a choice with its last branch, a gather once all its ports are
   /// closed. Closing twice is closing once.
-  void close() { core_->close(); }
+  void close() const { core_->close(); }
   bool closed() const noexcept { return core_->closed(); }
 
   /// The name given at construction, or the type and the place where the port

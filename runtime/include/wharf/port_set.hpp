@@ -15,8 +15,8 @@ namespace wharf::inline v1 {
 namespace detail {
 
 template <class T, class... Ts>
-inline constexpr std::size_t count_of = (std::size_t{0} + ... +
-                                         (std::is_same_v<T, Ts> ? 1U : 0U));
+inline constexpr std::size_t count_of =
+    (std::size_t{0} + ... + (std::is_same_v<T, Ts> ? 1U : 0U));
 
 template <class... Ts>
 inline constexpr bool all_different = ((count_of<Ts, Ts...> == 1) && ...);
@@ -44,8 +44,8 @@ public:
   /// Posts to the port of the argument's type, which must be one of the set's
   /// types exactly. As port::post.
   template <class T>
-  requires(detail::count_of<std::remove_cvref_t<T>, Ts...> ==
-           1) bool post(T&& value) {
+    requires(detail::count_of<std::remove_cvref_t<T>, Ts...> == 1)
+  bool post(T&& value) const {
     return get<std::remove_cvref_t<T>>().post(std::forward<T>(value));
   }
 
@@ -63,8 +63,8 @@ public:
   }
 
   /// Closes all ports, in the order of the types.
-  void close() {
-    std::apply([](auto&... each) { (each.close(), ...); }, ports_);
+  void close() const {
+    std::apply([](const auto&... each) { (each.close(), ...); }, ports_);
   }
 
 private:

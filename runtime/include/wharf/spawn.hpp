@@ -43,8 +43,8 @@ class spawned_call final : public spawned {
 public:
   template <class G, class... As>
   explicit spawned_call(queue_core& queue, G&& f, As&&... args)
-      : spawned{queue}, call_{std::in_place, std::forward<G>(f),
-                              std::forward<As>(args)...} {}
+      : spawned{queue},
+        call_{std::in_place, std::forward<G>(f), std::forward<As>(args)...} {}
 
 private:
   struct bound {

@@ -56,9 +56,8 @@ concept persistent_builder = any_builder<B> && !one_time_builder<B>;
 
 /// A description that a group of an interleave takes.
 template <class B>
-concept member_builder = any_builder<B> && requires {
-  requires std::remove_cvref_t<B>::for_groups;
-};
+concept member_builder =
+    any_builder<B> && requires { requires std::remove_cvref_t<B>::for_groups; };
 
 /// Names both types in the compiler's message.
 template <class Handler, class... Messages>
@@ -75,8 +74,8 @@ class one_time_of final : public one_time {
 public:
   template <class... Builders>
   explicit one_time_of(queue_core& queue, Builders&&... builders)
-      : one_time{queue}, branches_{std::in_place,
-                                   std::forward<Builders>(builders)...} {
+      : one_time{queue},
+        branches_{std::in_place, std::forward<Builders>(builders)...} {
     std::apply([this](auto&... each) { (each.add_to(*this), ...); },
                *branches_);
   }

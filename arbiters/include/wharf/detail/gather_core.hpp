@@ -31,7 +31,7 @@ public:
   void won(decision& d) noexcept final;
   void give_back_taken(decision& d) noexcept final { give_back(d); }
   void destroy_taken() noexcept final;
-  void close_ports() noexcept final;
+  void name_ports(std::vector<port_ref>& ports) const final;
 
 protected:
   ~gather_core() = default;

@@ -33,8 +33,8 @@ public:
   virtual void arm(decision& d, bool open) = 0;
   /// Leaves its ports and gives back what has not started. No lock held.
   virtual void leave(decision& d) noexcept = 0;
-  /// Closes its ports and destroys what is left in them.
-  virtual void close_ports() noexcept = 0;
+  /// Adds its ports to a list.
+  virtual void name_ports(std::vector<port_ref>& ports) const = 0;
 
   // Under the interleave's lock.
 
@@ -70,7 +70,7 @@ private:
 /// THE RULE (pick)
 ///
 ///   A running exclusive excludes all. While an exclusive waits no concurrent
-///   starts; it starts when the running concurrents are over. After `row_max`
+///   starts; it starts when the running concurrents are over. After `row_max_`
 ///   exclusives in a row the concurrents that wait at that moment run first,
 ///   as one batch; who comes later is not in it.
 ///
@@ -93,7 +93,12 @@ private:
 class interleave_core : public arbiter {
 public:
   void add(std::unique_ptr<interleave_member> member, group_kind kind);
-  void close_at_end() noexcept { close_at_end_ = true; }
+  /// Before activation, when all members are there: their ports close at the
+  /// end. Names them now, as a member that has fired has let go of its own.
+  void close_at_end();
+  void be_fair(std::uint32_t exclusives_in_a_row) noexcept {
+    row_max_ = exclusives_in_a_row;
+  }
 
   void activate(bool linked);
   bool cancel() noexcept final;
@@ -120,11 +125,12 @@ public:
   explicit interleave_core(queue_core& queue) noexcept : arbiter{queue} {}
 
 private:
-  void destroy_payload() noexcept override { members_.clear(); }
+  void destroy_payload() noexcept override {
+    members_.clear();
+    closing_at_end_.clear();
+  }
 
   enum class phase : std::uint8_t { open, tearing, leaving };
-  static constexpr std::uint32_t row_max = 16;
-
   struct pick {
     interleave_member* member = nullptr;
     bool exclusive = false;
@@ -139,7 +145,8 @@ private:
   void run_teardown(turn& budget) noexcept WHARF_REQUIRES(mutex_);
 
   std::vector<std::unique_ptr<interleave_member>> members_;
-  bool close_at_end_ = false; // both constant once activated
+  std::vector<port_ref> closing_at_end_;
+  std::uint32_t row_max_ = 16; // these three are constant once activated
 
   atomic<bool> open_{true}; // mirrors phase_, for active()
 
@@ -173,7 +180,9 @@ public:
 
   void arm(decision& d, bool open) final;
   void leave(decision& d) noexcept final;
-  void close_ports() noexcept final { port_->end(); }
+  void name_ports(std::vector<port_ref>& ports) const final {
+    ports.emplace_back(*port_);
+  }
   message_list take_unit() noexcept final;
   bool spent() const noexcept final { return closed_ && waiting_.empty(); }
   void run(message_list unit, turn& budget) noexcept final;
@@ -200,7 +209,9 @@ public:
 
   void arm(decision& d, bool open) final;
   void leave(decision& d) noexcept final;
-  void close_ports() noexcept final { join_core::close_ports(); }
+  void name_ports(std::vector<port_ref>& ports) const final {
+    join_core::name_ports(ports);
+  }
   message_list take_unit() noexcept final;
   bool spent() const noexcept final { return closed_ && waiting_.empty(); }
   void run(message_list unit, turn& budget) noexcept final;
@@ -229,7 +240,9 @@ public:
 
   void arm(decision&, bool open) final { root_.activate(open); }
   void leave(decision& d) noexcept final;
-  void close_ports() noexcept final { root_.close_ports(); }
+  void name_ports(std::vector<port_ref>& ports) const final {
+    root_.name_ports(ports);
+  }
   message_list take_unit() noexcept final;
   bool spent() const noexcept final { return ended_ && !waiting_; }
   void run(message_list unit, turn& budget) noexcept final;

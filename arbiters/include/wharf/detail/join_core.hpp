@@ -76,7 +76,7 @@ protected:
   void hold(const message_list& unit) noexcept;
   void release(const message_list& unit) noexcept;
   void destroy(message_list units) noexcept;
-  void close_ports() noexcept;
+  void name_ports(std::vector<port_ref>& ports) const;
 
 private:
   struct part final : port_member {
@@ -133,7 +133,9 @@ public:
   void disarm(decision& d) noexcept final { leave(d); }
   void give_back_taken(decision& d) noexcept final;
   void destroy_taken() noexcept final { destroy(take_unit()); }
-  void close_ports() noexcept final { join_core::close_ports(); }
+  void name_ports(std::vector<port_ref>& ports) const final {
+    join_core::name_ports(ports);
+  }
 
 protected:
   ~join_branch() = default;
@@ -157,8 +159,8 @@ public:
 protected:
   join_pump(queue_core& queue, std::vector<port_ref> parts, std::size_t repeat,
             std::int32_t priority, bool serial)
-      : pump_inbox{mutex_, serial}, join_core{std::move(parts), repeat,
-                                              priority, true},
+      : pump_inbox{mutex_, serial},
+        join_core{std::move(parts), repeat, priority, true},
         pump{queue, *this, static_cast<std::uint32_t>(unit_size())} {}
 
 private:
@@ -174,6 +176,9 @@ private:
     started_.fetch_add(1, memory_order_relaxed);
   }
   void leave_ports() noexcept final;
+  std::span<port_core* const> reads() const noexcept final {
+    return lock_set();
+  }
 
   mutex mutex_;                      // of the inbox
   atomic<std::size_t> committed_{0}; // units; written under all locks

@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace wharf::inline v1::detail {
 
@@ -38,8 +39,8 @@ public:
   virtual void give_back_taken(decision& d) noexcept = 0;
   virtual void destroy_taken() noexcept = 0;
 
-  /// Closes the ports and destroys what is left in them.
-  virtual void close_ports() noexcept {}
+  /// Adds its ports to a list.
+  virtual void name_ports(std::vector<port_ref>&) const {}
 
   /// Timers are armed when all ports have been looked at.
   virtual bool is_timer() const noexcept { return false; }
@@ -117,7 +118,7 @@ public:
 
   // For a sink that won't run what it was given.
   void give_back_taken(decision& d) noexcept;
-  void close_ports() noexcept;
+  void name_ports(std::vector<port_ref>& ports) const;
 
 protected:
   using arbiter::arbiter;

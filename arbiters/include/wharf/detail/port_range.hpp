@@ -24,9 +24,7 @@ using port_range_value = typename port_value<
     std::remove_cvref_t<decltype(*std::begin(std::declval<R&>()))>>::type;
 
 template <class R>
-concept port_range = requires {
-  typename port_range_value<const R>;
-};
+concept port_range = requires { typename port_range_value<const R>; };
 
 template <port_range R>
 std::vector<port_ref> refs_of_range(const R& ports) {

@@ -11,22 +11,28 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 
 namespace wharf::inline v1::detail {
 
-/// Where units arrive; guarded by `lock`.
-struct pump_inbox {
-  pump_inbox(mutex& m, bool one_at_a_time) noexcept
-      : serial{one_at_a_time}, lock{m} {}
+/// Where units arrive; guarded by the inbox lock.
+class pump_inbox {
+protected:
+  pump_inbox(mutex& lock, bool serial) noexcept
+      : serial_{serial}, inbox_lock_{lock} {}
+  ~pump_inbox() = default;
 
-  message_list units;
-  std::uint32_t active = 0; // workers inside run()
-  bool queued = false;
-  bool leaving = false;
-  bool closing = false;
-  bool finished = false;
-  const bool serial;
-  mutex& lock;
+private:
+  friend class pump;
+
+  message_list units_;
+  std::uint32_t active_ = 0; // workers inside run()
+  bool queued_ = false;
+  bool leaving_ = false;
+  bool closing_ = false;
+  bool finished_ = false;
+  const bool serial_; // one_at_a_time
+  mutex& inbox_lock_;
 };
 
 /// What a worker has moved out of the inbox; made with the first backlog.
@@ -45,17 +51,17 @@ struct pump_outbox {
 ///   same time take from the same end, so handlers start in the order of
 ///   arrival, and a slow handler holds up nothing behind it.
 ///
-///   The pump is in its queue's line at most once (queued). Whoever adds to
+///   The pump is in its queue's line at most once (queued_). Whoever adds to
 ///   the inbox puts it there; a worker that finds more than one unit puts it
 ///   back before it runs the first, for another worker to join in. A serial
 ///   pump (one_at_a_time) is not put there while a worker is inside.
 ///
 /// INVARIANTS (under the inbox lock)
 ///
-///   P1  Units wait  =>  queued, or active > 0 and the worker inside will
+///   P1  Units wait  =>  queued_, or active_ > 0 and the worker inside will
 ///       look again, or the pump is leaving.
-///   P2  finished is set once, by whoever finds the pump leaving (or closing
-///       and empty) with active == 0: no handler runs, none will.
+///   P2  finished_ is set once, by whoever finds the pump leaving (or closing
+///       and empty) with active_ == 0: no handler runs, none will.
 ///
 /// LOCKS  inbox (level 1 or 2) before outbox (level 2); neither round user
 /// code.
@@ -79,20 +85,22 @@ protected:
   virtual void handle(message_list unit) = 0;
   /// The handler is about to start with this unit.
   virtual void started(const message_list&) noexcept {}
-  /// It ends by itself: leaves the ports that it is still a member of.
-  virtual void leave_ports() noexcept {}
+  /// It ends by itself: leaves the ports that still know it.
+  virtual void leave_ports() noexcept = 0;
+  /// Its ports; a failure is not reported to a port that it came from.
+  virtual std::span<port_core* const> reads() const noexcept = 0;
 
   // With the inbox lock held.
 
   void accept_locked(decision& d, message_list&& units) noexcept;
   void accept_locked(decision& d, message_node* unit) noexcept;
   std::size_t pending_locked() const noexcept {
-    return inbox_.units.size() + outbox_size_.load(memory_order_relaxed);
+    return inbox_.units_.size() + outbox_size_.load(memory_order_relaxed);
   }
   /// From now on nothing starts; returns what had not, oldest first.
   message_list leave_locked() noexcept;
   /// Ends by itself when what it has been given is handled.
-  void close_locked() noexcept { inbox_.closing = true; }
+  void close_locked() noexcept { inbox_.closing_ = true; }
   /// Whether the caller must call finish(), with the value for its argument.
   struct last_one {
     bool out;

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace wharf::inline v1::detail {
 
@@ -38,14 +39,16 @@ private:
 class receive_branch : public branch, public receiver, public message_filter {
 public:
   receive_branch(port_ref port, std::int32_t priority, bool picky) noexcept
-      : receiver{priority, false, false},
-        message_filter{picky}, port_{std::move(port)} {}
+      : receiver{priority, false, false}, message_filter{picky},
+        port_{std::move(port)} {}
 
   void arm(decision& d) final;
   void disarm(decision& d) noexcept final;
   void give_back_taken(decision& d) noexcept final;
   void destroy_taken() noexcept final;
-  void close_ports() noexcept final;
+  void name_ports(std::vector<port_ref>& ports) const final {
+    ports.emplace_back(*port_);
+  }
   offer_result offer(decision& d, offered& m) noexcept final;
   void port_closed(decision& d) noexcept final;
 
@@ -71,6 +74,12 @@ public:
   offer_result offer(decision& d, offered& m) noexcept final;
   void port_closed(decision& d) noexcept final;
   std::size_t holding() const noexcept final { return pending_locked(); }
+
+private:
+  void leave_ports() noexcept final;
+  std::span<port_core* const> reads() const noexcept final {
+    return port_.self();
+  }
 
 protected:
   receive_pump(queue_core& queue, port_ref port, std::int32_t priority,

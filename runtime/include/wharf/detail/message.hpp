@@ -36,14 +36,14 @@ struct message final : message_node {
     if constexpr (pooled) {
       return node_allocate(bytes);
     } else {
-      return ::operator new (bytes, std::align_val_t{alignof(T)});
+      return ::operator new(bytes, std::align_val_t{alignof(T)});
     }
   }
   static void operator delete(void* memory, std::size_t bytes) noexcept {
     if constexpr (pooled) {
       node_release(memory, bytes);
     } else {
-      ::operator delete (memory, bytes, std::align_val_t{alignof(T)});
+      ::operator delete(memory, bytes, std::align_val_t{alignof(T)});
     }
   }
 
@@ -72,8 +72,8 @@ public:
   message_list() noexcept = default;
   message_list(message_list&& other) noexcept
       : head_{std::exchange(other.head_, nullptr)},
-        tail_{std::exchange(other.tail_, nullptr)}, size_{std::exchange(
-                                                        other.size_, 0)} {}
+        tail_{std::exchange(other.tail_, nullptr)},
+        size_{std::exchange(other.size_, 0)} {}
   message_list& operator=(message_list&& other) noexcept {
     head_ = std::exchange(other.head_, nullptr);
     tail_ = std::exchange(other.tail_, nullptr);

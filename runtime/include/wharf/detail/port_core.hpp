@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -81,7 +82,9 @@ public:
   void list(receiver& r, std::uint64_t place) noexcept {
     receivers_.insert(r, place);
   }
-  void unlist(receiver& r) noexcept { receivers_.remove(r); }
+  void unlist(receiver& r) noexcept {
+    (closed_.load(memory_order_relaxed) ? draining_ : receivers_).remove(r);
+  }
   std::uint64_t next_place() noexcept { return ++last_place_; }
   member_list& members() noexcept { return members_; }
 
@@ -118,7 +121,8 @@ private:
 
   // guarded by mutex_
   message_list queue_;
-  receiver_list receivers_;
+  receiver_list receivers_; // empty once closed
+  receiver_list draining_;  // once closed: those who hold messages still
   member_list members_;
   std::uint64_t last_number_ = 0;
   std::uint64_t last_place_ = 0;
@@ -146,6 +150,8 @@ public:
   port_core& operator*() const noexcept { return *port_; }
   port_core* operator->() const noexcept { return port_; }
   port_core* get() const noexcept { return port_; }
+  /// The port as a list of one.
+  std::span<port_core* const> self() const noexcept { return {&port_, 1}; }
 
 private:
   port_core* port_;

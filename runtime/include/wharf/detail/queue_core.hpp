@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <span>
 #include <string>
 
 namespace wharf::inline v1::detail {
@@ -69,8 +70,11 @@ public:
 
   // Failures.
 
-  /// To the queue's port, else the dispatcher's, else the log and a counter.
-  void report(std::exception_ptr error) noexcept;
+  /// To the queue's port, else the dispatcher's, else the log and a counter. A
+  /// port in `not_to` is passed over: the failure is that of a handler which
+  /// reads it, and would come back for ever.
+  void report(std::exception_ptr error,
+              std::span<port_core* const> not_to = {}) noexcept;
   /// `failures` is a port of std::exception_ptr.
   void set_failure_port(port_core& failures) noexcept
       WHARF_EXCLUDES(list_mutex_);

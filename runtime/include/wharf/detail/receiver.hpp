@@ -33,8 +33,8 @@ class receiver {
 public:
   virtual offer_result offer(decision& d, offered& m) noexcept = 0;
 
-  /// The port has closed: nothing more will be offered. The receiver has been
-  /// unlisted already.
+  /// The port has closed: nothing more will be offered. The receiver is no
+  /// longer asked; one that holds messages stays known until it is unlisted.
   virtual void port_closed(decision& d) noexcept = 0;
 
   /// All ports whose locks an attempt of this receiver takes, ascending;
@@ -78,7 +78,8 @@ public:
   void remove(receiver& r) noexcept;
 
   std::size_t wide() const noexcept { return wide_; }
-  std::size_t holders() const noexcept { return holders_; }
+  /// Sum over those that hold; steps over others only while looking for them.
+  std::size_t holding() const noexcept;
 
 private:
   receiver* head_ = nullptr;
