@@ -84,29 +84,27 @@ void interleave_core::arrived_locked(decision& d, interleave_member& member,
 
 void interleave_core::ended_locked(decision& d) noexcept {
   if (++ended_ == members_.size() && phase_ == phase::open && !arming_) {
-    d.settle(*this); // notes only; settle() looks again
+    d.revisit(*this); // notes only; settle() looks again
   }
 }
 
-bool interleave_core::begin_teardown() noexcept {
-  const lock_guard lock{mutex_};
-  if (phase_ != phase::open) {
-    return false;
-  }
+void interleave_core::begin_teardown_locked() noexcept {
   phase_ = phase::tearing;
   open_.store(false, memory_order_release);
-  return true;
 }
 
-void interleave_core::teardown_ready(one_time& root, decision& d) noexcept {
-  {
-    const lock_guard lock{mutex_};
-    teardown_ = &root;
-    if (arming_) {
-      return; // activate() goes on from here
-    }
+void interleave_core::teardown_ready_locked(one_time& root,
+                                            decision& d) noexcept {
+  teardown_ = &root;
+  if (!arming_) { // else activate() goes on from here
+    d.revisit(*this);
   }
-  d.settle(*this);
+}
+
+void interleave_core::claim_ends_locked(decision& d) noexcept {
+  if (--claims_ == 0 && phase_ == phase::leaving && members_left_) {
+    d.revisit(*this);
+  }
 }
 
 void interleave_core::members_leave(decision& d) noexcept {
@@ -157,7 +155,7 @@ void interleave_core::settle(decision& d) noexcept {
 
 bool interleave_core::try_finish_locked() noexcept {
   const bool over = phase_ == phase::leaving && members_left_ && !arming_ &&
-                    inside_ == 0 && !finished_;
+                    inside_ == 0 && claims_ == 0 && !finished_;
   finished_ = finished_ || over;
   return over;
 }

@@ -145,36 +145,48 @@ void join_member::run(message_list unit, turn& budget) noexcept {
 
 // One-time arbiters.
 
-bool one_time_member::may_claim() noexcept {
-  if (kind() == group_kind::teardown) {
-    return owner().begin_teardown();
-  }
+bool one_time_member::claim(one_time& root, branch* winner) noexcept {
   const lock_guard lock{owner().lock()};
-  return owner().open_locked();
+  if ((winner != nullptr && !owner().open_locked()) ||
+      !root.claim_word(winner)) {
+    return false;
+  }
+  if (winner != nullptr && kind() == group_kind::teardown) {
+    owner().begin_teardown_locked();
+  }
+  owner().claim_begins_locked();
+  return true;
 }
 
 void one_time_member::ready(one_time& root, decision& d) noexcept {
-  if (kind() == group_kind::teardown) {
-    owner().teardown_ready(root, d);
-    return;
+  bool refused = false;
+  {
+    const lock_guard lock{owner().lock()};
+    if (kind() == group_kind::teardown) {
+      owner().teardown_ready_locked(root, d);
+    } else if (owner().open_locked()) {
+      waiting_ = ended_ = true;
+      owner().arrived_locked(d, *this, kind());
+      owner().ended_locked(d);
+    } else {
+      refused = true;
+    }
+    if (!refused) {
+      owner().claim_ends_locked(d);
+    }
   }
-  owner().lock().lock();
-  const bool open = owner().open_locked();
-  if (open) {
-    waiting_ = ended_ = true;
-    owner().arrived_locked(d, *this, kind());
-    owner().ended_locked(d);
-  }
-  owner().lock().unlock();
-  if (!open) {
+  if (refused) {
     root.give_back_taken(d);
+    const lock_guard lock{owner().lock()};
+    owner().claim_ends_locked(d);
   }
 }
 
-void one_time_member::unfired(one_time&, decision& d) noexcept {
+void one_time_member::unfired(decision& d) noexcept {
   const lock_guard lock{owner().lock()};
   ended_ = true;
   owner().ended_locked(d);
+  owner().claim_ends_locked(d);
 }
 
 void one_time_member::leave(decision& d) noexcept {

@@ -266,7 +266,7 @@ void join_pump::starved(decision& d) noexcept {
     const lock_guard lock{mutex_};
     close_locked();
   }
-  d.settle(*this);
+  d.revisit(*this);
 }
 
 void join_pump::settle(decision& d) noexcept {

@@ -5,10 +5,11 @@
 namespace wharf::inline v1::detail {
 
 bool one_time::claim(branch* winner) noexcept {
-  if (winner != nullptr && sink_ != nullptr &&
-      (decided() || !sink_->may_claim())) {
-    return false;
-  }
+  return sink_ != nullptr ? !decided() && sink_->claim(*this, winner)
+                          : claim_word(winner);
+}
+
+bool one_time::claim_word(branch* winner) noexcept {
   std::uint32_t state = state_.load(memory_order_relaxed);
   while ((state & bit_decided) == 0) {
     // acq_rel: what the winner takes is ordered after every earlier look.
@@ -86,10 +87,10 @@ void one_time::settle(decision& d) noexcept {
     }
   }
   if (winner_ == nullptr) {
-    if (sink_ != nullptr) {
-      sink_->unfired(*this, d);
-    }
     finish();
+    if (sink_ != nullptr) {
+      sink_->unfired(d);
+    }
   } else if (sink_ != nullptr) {
     sink_->ready(*this, d);
   } else {

@@ -126,7 +126,7 @@ offer_result receive_pump::offer(decision& d, offered& m) noexcept {
 void receive_pump::port_closed(decision& d) noexcept {
   // The port goes on counting what waits here until it has been handled.
   close_locked();
-  d.settle(*this);
+  d.revisit(*this);
 }
 
 void receive_pump::settle(decision& d) noexcept {

@@ -132,6 +132,12 @@ void decision::settle(arbiter& a) noexcept {
   last_to_settle_ = &a;
 }
 
+void decision::revisit(arbiter& a) noexcept {
+  a.add_ref();
+  a.revisited_ = true;
+  settle(a);
+}
+
 void decision::failed(queue_core& queue, std::exception_ptr error) noexcept {
   queue.add_ref();
   failures_.push_back({&queue, std::move(error)});
@@ -141,8 +147,12 @@ void decision::finish() noexcept {
   unlock();
   while (to_settle_ != nullptr) {
     arbiter* next = std::exchange(to_settle_, to_settle_->next_to_settle_);
+    const bool referenced = std::exchange(next->revisited_, false);
     next->settle(*this);
     unlock();
+    if (referenced) {
+      next->drop_ref();
+    }
   }
   while (work_item* item = work_.pop_front()) {
     item->queue().enqueue(*item);

@@ -95,9 +95,8 @@ bool worker::serve_one_turn(bool searching) noexcept {
   }
   work_item* item = queue->pop();
   if (item != nullptr) {
-    // The last to search sees to it that somebody looks after the rest.
-    if (searching && pool_.idle().end_search() && pool_.ready().any()) {
-      pool_.work_pushed(this, queue->depth());
+    if (searching) {
+      stop_searching(queue->depth());
     }
     serve(*queue, *item);
   }
@@ -125,6 +124,7 @@ bool worker::steal_what_does_not_move() noexcept {
     // we see that it was closed.
     queue_core& queue = item->queue();
     serving_.store(&queue);
+    stop_searching(1);
     if (queue.runnable()) {
       serve(queue, *item);
     } else {
@@ -134,6 +134,14 @@ bool worker::steal_what_does_not_move() noexcept {
     return true;
   }
   return false;
+}
+
+/// The last to search sees to it that somebody looks after what is left.
+void worker::stop_searching(std::size_t depth) noexcept {
+  if (pool_.idle().end_search() &&
+      pool_.look(*this) != idle_workers::seen::nothing) {
+    pool_.work_pushed(this, depth);
+  }
 }
 
 /// Looks for work for a while. True: it ran some and searches no more.
@@ -146,11 +154,9 @@ bool worker::search() noexcept {
     spin_hint();
   }
   if (watching_ || !pool_.sentinel()) {
-    pool_.idle().end_search();
     if (steal_what_does_not_move()) {
       return true;
     }
-    pool_.idle().start_search();
   }
   return false;
 }

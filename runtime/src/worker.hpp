@@ -54,6 +54,7 @@ private:
   void serve(queue_core& queue, work_item& first) noexcept;
   bool steal_what_does_not_move() noexcept;
   bool search() noexcept;
+  void stop_searching(std::size_t depth) noexcept;
   void rest() noexcept;
   void left_queue() noexcept;
 

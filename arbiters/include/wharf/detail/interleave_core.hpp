@@ -77,11 +77,11 @@ private:
 /// TEARDOWN
 ///
 ///   phase_ is `open` until the first teardown message is decided: that one
-///   turns it to `tearing` before it claims its root, so a second one stays in
-///   its port. Then the members leave and give back, the running handlers end,
-///   and the teardown handler runs, alone and last. Cancel and the queue's end
-///   turn it to `leaving`: the same without a handler. Either waits until
-///   activate() has armed all members (arming_).
+///   turns it to `tearing` in one step with claiming its root, so a second one
+///   stays in its port. Then the members leave and give back, the running
+///   handlers end, and the teardown handler runs, alone and last. Cancel and
+///   the queue's end turn it to `leaving`: the same without a handler. Either
+///   waits until activate() has armed all members (arming_).
 ///
 /// INVARIANTS (under mutex_)
 ///
@@ -118,9 +118,11 @@ public:
                       group_kind kind) noexcept;
   /// A member will bring nothing more (once for each).
   void ended_locked(decision& d) noexcept;
-  /// First for its first caller, while the interleave is open.
-  bool begin_teardown() noexcept;
-  void teardown_ready(one_time& root, decision& d) noexcept;
+  void begin_teardown_locked() noexcept;
+  void teardown_ready_locked(one_time& root, decision& d) noexcept;
+  /// A one-time member is being decided; the interleave stays meanwhile.
+  void claim_begins_locked() noexcept { ++claims_; }
+  void claim_ends_locked(decision& d) noexcept;
 
   explicit interleave_core(queue_core& queue) noexcept : arbiter{queue} {}
 
@@ -162,6 +164,7 @@ private:
   bool exclusive_running_ = false;
   bool finished_ = false;
   std::uint32_t inside_ = 0; // workers in run()
+  std::uint32_t claims_ = 0; // one-time members that are being decided
   std::uint32_t concurrent_running_ = 0;
   std::uint32_t row_ = 0; // exclusives since the last concurrent
   std::size_t ended_ = 0; // members that bring nothing more
@@ -247,9 +250,9 @@ public:
   bool spent() const noexcept final { return ended_ && !waiting_; }
   void run(message_list unit, turn& budget) noexcept final;
 
-  bool may_claim() noexcept final;
+  bool claim(one_time& root, branch* winner) noexcept final;
   void ready(one_time& root, decision& d) noexcept final;
-  void unfired(one_time& root, decision& d) noexcept final;
+  void unfired(decision& d) noexcept final;
 
 private:
   one_time& root_;

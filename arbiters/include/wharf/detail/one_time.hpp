@@ -62,12 +62,13 @@ private:
 /// Where a decided arbiter goes that belongs to an interleave.
 class unit_sink {
 public:
-  /// Asked before the root is claimed, under the locks of ports. False: no.
-  virtual bool may_claim() noexcept = 0;
+  /// Claims the root with one_time::claim_word, if the rules of the sink allow
+  /// it. True: the sink stays until it has been told by one of the others.
+  virtual bool claim(one_time& root, branch* winner) noexcept = 0;
   /// The root is decided and its losers have left. No lock held.
   virtual void ready(one_time& root, decision& d) noexcept = 0;
-  /// The root will never fire: its branches have ended.
-  virtual void unfired(one_time& root, decision& d) noexcept = 0;
+  /// The root has ended without firing.
+  virtual void unfired(decision& d) noexcept = 0;
 
 protected:
   ~unit_sink() = default;
@@ -99,6 +100,8 @@ public:
 
   /// `winner` nullptr: the arbiter ends unfired. True for one caller only.
   bool claim(branch* winner) noexcept;
+  /// What claim() does in the end, whatever a sink says.
+  bool claim_word(branch* winner) noexcept;
 
   /// A branch can't win any more, because its ports have closed.
   void branch_died(decision& d) noexcept;

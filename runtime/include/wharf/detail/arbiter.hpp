@@ -68,6 +68,7 @@ private:
   arbiter* next_ = nullptr;           // guarded by the queue's list lock
   arbiter* previous_ = nullptr;       // guarded by the queue's list lock
   arbiter* next_to_settle_ = nullptr; // the deciding thread's
+  bool revisited_ = false;            // likewise: a reference goes with it
 };
 
 /// The arbiters of one queue, in the order of activation.

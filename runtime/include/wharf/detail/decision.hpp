@@ -71,8 +71,11 @@ public:
 
   /// `a` runs on its queue once the locks are released.
   void schedule(work_item& item) noexcept { work_.push_back(item); }
-  /// `a.settle()` is called once the locks are released.
+  /// `a.settle()` is called once the locks are released. The caller has claimed
+  /// `a`, so nobody else ends it before.
   void settle(arbiter& a) noexcept;
+  /// The same for one that others may end meanwhile: keeps a reference.
+  void revisit(arbiter& a) noexcept;
   /// A predicate has thrown.
   void failed(queue_core& queue, std::exception_ptr error) noexcept;
 
