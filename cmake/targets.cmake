@@ -15,8 +15,8 @@ function(wharf_configure_target target)
     # libstdc++ 12 calls, in stable_sort, what it deprecates itself.
     list(APPEND warnings -Wthread-safety -Wno-deprecated-declarations)
   elseif(CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-    # Wrong about std::string in g++ 12 (GCC's bug 105651).
-    list(APPEND warnings -Wno-restrict)
+    # Both wrong about std::string in g++ 12 (GCC's bugs 105651 and 105329).
+    list(APPEND warnings -Wno-restrict -Wno-array-bounds)
   endif()
   target_compile_options(${target} PRIVATE ${warnings})
 endfunction()

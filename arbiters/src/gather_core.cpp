@@ -92,7 +92,7 @@ void gather_core::disarm(decision& d) noexcept {
 
 void gather_core::give_back(decision& d) noexcept {
   for (const auto& l : leaves_) {
-    d.lock_for_giving(*l->port);
+    d.lock_with_watched(*l->port);
     l->port->unlist(*l);
     l->port->give_back(d, std::move(l->kept));
     d.unlock();

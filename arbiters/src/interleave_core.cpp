@@ -149,14 +149,17 @@ void interleave_core::settle(decision& d) noexcept {
   const bool keep = queued_;
   mutex_.unlock();
   if (last) {
-    finish(keep);
+    finish_pinned(keep);
   }
 }
 
 bool interleave_core::try_finish_locked() noexcept {
   const bool over = phase_ == phase::leaving && members_left_ && !arming_ &&
                     inside_ == 0 && claims_ == 0 && !finished_;
-  finished_ = finished_ || over;
+  if (over) {
+    finished_ = true;
+    add_ref(); // for finish_pinned()
+  }
   return over;
 }
 
@@ -194,7 +197,7 @@ void interleave_core::run(turn& budget) noexcept {
     return;
   }
   ++inside_;
-  while (!budget.over()) {
+  while (!budget.over() && queue().runnable()) {
     if (phase_ == phase::tearing && startable_locked()) {
       run_teardown(budget);
       break;
@@ -230,7 +233,7 @@ void interleave_core::run(turn& budget) noexcept {
   }
   mutex_.unlock();
   if (last) {
-    finish(keep);
+    finish_pinned(keep);
   }
   if (again) {
     queue().enqueue(*this, placement::back);
@@ -259,7 +262,7 @@ std::uint64_t interleave_core::discard() noexcept {
     discarded = torn->discard();
   }
   if (last) {
-    finish(false);
+    finish_pinned(false);
   } else if (orphan) {
     drop_ref();
   }

@@ -12,7 +12,8 @@ bool receive_member::accept(decision& d, message_node* node) noexcept {
     return false;
   }
   port_->hold(1);
-  waiting_.push_back(node);
+  // In place: one that was given back may be older than what waits.
+  waiting_.insert_in_place(node, nullptr);
   owner().arrived_locked(d, *this, kind());
   return true;
 }
@@ -62,7 +63,7 @@ void receive_member::port_closed(decision& d) noexcept {
 }
 
 void receive_member::leave(decision& d) noexcept {
-  d.lock_for_giving(*port_);
+  d.lock_with_watched(*port_);
   port_->unlist(*this);
   owner().lock().lock();
   message_list back = std::move(waiting_);

@@ -10,7 +10,7 @@ namespace wharf::inline v1::detail {
 
 join_core::join_core(std::vector<port_ref> parts, std::size_t repeat,
                      std::int32_t priority, bool persistent)
-    : receiver{priority, true, false}, persistent_{persistent},
+    : receiver{priority, {.wide = true}}, persistent_{persistent},
       unit_size_{parts.size() == 1 ? repeat : parts.size()},
       refs_{std::move(parts)} {
   if (unit_size_ == 0) {
@@ -189,7 +189,7 @@ void join_core::give_back(decision& d, message_list units) noexcept {
         node);
   }
   for (std::size_t i = 0; i < parts_.size(); ++i) {
-    d.lock_for_giving(*parts_[i].port);
+    d.lock_with_watched(*parts_[i].port);
     parts_[i].port->give_back(d, std::move(lists[i]));
     d.unlock();
   }
@@ -225,13 +225,21 @@ void join_core::name_ports(std::vector<port_ref>& ports) const {
 
 void join_branch::committed(decision& d, message_list unit) noexcept {
   taken_ = std::move(unit);
+  if (root().in_group()) {
+    hold(taken_);
+  }
   d.settle(root());
 }
 
 void join_branch::give_back_taken(decision& d) noexcept {
-  message_list unit = take_unit();
-  hold(unit);
-  give_back(d, std::move(unit));
+  give_back(d, std::move(taken_)); // they are counted still
+}
+
+message_list join_branch::take_unit() noexcept {
+  if (root().in_group()) {
+    release(taken_);
+  }
+  return std::move(taken_);
 }
 
 // Persistent.
@@ -277,7 +285,7 @@ void join_pump::settle(decision& d) noexcept {
   if (last.out) {
     leave_once();
     leave(d);
-    finish(last.keep_reference);
+    finish_pinned(last.keep_reference);
   }
 }
 
@@ -306,7 +314,7 @@ bool join_pump::cancel() noexcept {
   const last_one last = try_finish_locked();
   mutex_.unlock();
   if (last.out) {
-    finish(last.keep_reference);
+    finish_pinned(last.keep_reference);
   }
   return true;
 }

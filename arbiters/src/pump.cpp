@@ -20,9 +20,34 @@ void pump::accept_locked(decision& d, message_list&& units) noexcept {
   wake_locked(d);
 }
 
-void pump::accept_locked(decision& d, message_node* unit) noexcept {
-  inbox_.units_.push_back(unit);
+void pump::accept_locked(decision& d, const offered& unit) noexcept {
+  if (unit.given_back) {
+    insert_gift_locked(unit.node);
+  } else {
+    inbox_.units_.push_back(unit.node);
+  }
   wake_locked(d);
+}
+
+/// A message that was given back may be older than what waits here.
+void pump::insert_gift_locked(message_node* gift) noexcept {
+  if (outbox_size_.load(memory_order_relaxed) != 0) {
+    const lock_guard lock{outbox_->lock};
+    if (outbox_->units.precedes_last(*gift)) {
+      outbox_->units.insert_in_place(gift, nullptr);
+      outbox_size_.store(outbox_->units.size(), memory_order_relaxed);
+      return;
+    }
+  }
+  const bool behind =
+      inbox_.last_gift_ != nullptr && inbox_.last_gift_->number < gift->number;
+  inbox_.units_.insert_in_place(gift, behind ? inbox_.last_gift_ : nullptr);
+  inbox_.last_gift_ = gift;
+}
+
+message_list pump::take_inbox_locked() noexcept {
+  inbox_.last_gift_ = nullptr;
+  return std::move(inbox_.units_);
 }
 
 message_list pump::leave_locked() noexcept {
@@ -33,7 +58,7 @@ message_list pump::leave_locked() noexcept {
     rest = std::move(outbox_->units);
     outbox_size_.store(0, memory_order_relaxed);
   }
-  rest.append(std::move(inbox_.units_));
+  rest.append(take_inbox_locked());
   return rest;
 }
 
@@ -44,6 +69,7 @@ pump::last_one pump::try_finish_locked() noexcept {
     return {false, false};
   }
   inbox_.finished_ = true;
+  add_ref(); // for finish_pinned()
   // An item that is still in line keeps the queue's reference and drops it
   // when it is run or discarded.
   return {true, inbox_.queued_};
@@ -65,16 +91,17 @@ message_list pump::refill_locked() noexcept {
   message_list& inbox = inbox_.units_;
   if (outbox_size_.load(memory_order_relaxed) == 0 &&
       inbox.size() <= unit_size_) {
-    return std::move(inbox);
+    return take_inbox_locked();
   }
   if (outbox_ == nullptr) {
     outbox_.reset(new (std::nothrow) pump_outbox);
     if (outbox_ == nullptr) {
+      inbox_.last_gift_ = nullptr;
       return pop_unit(inbox); // slower, but nothing is lost
     }
   }
   const lock_guard lock{outbox_->lock};
-  outbox_->units.append(std::move(inbox));
+  outbox_->units.append(take_inbox_locked());
   message_list unit = pop_unit(outbox_->units);
   outbox_size_.store(outbox_->units.size(), memory_order_relaxed);
   return unit;
@@ -119,10 +146,12 @@ void pump::run(turn& budget) noexcept {
       } catch (...) {
         queue().report(std::current_exception(), reads());
       }
-      unit = budget.over() ? message_list{} : take_unit();
+      unit =
+          budget.over() || !queue().runnable() ? message_list{} : take_unit();
     }
     inbox_.inbox_lock_.lock();
-    if (inbox_.leaving_ || budget.over() || inbox_.units_.empty()) {
+    if (inbox_.leaving_ || budget.over() || inbox_.units_.empty() ||
+        !queue().runnable()) {
       break;
     }
     unit = refill_locked();
@@ -140,7 +169,7 @@ void pump::run(turn& budget) noexcept {
   } else if (last.out) {
     leave_once();
     leave_ports();
-    finish(last.keep_reference);
+    finish_pinned(last.keep_reference);
   }
 }
 

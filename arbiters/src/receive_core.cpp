@@ -17,12 +17,26 @@ bool message_filter::ask(decision& d, queue_core& queue,
 
 // One-time.
 
+void receive_branch::took(message_node* node) noexcept {
+  taken_ = node;
+  if (root().in_group()) {
+    port_->hold(1);
+  }
+}
+
+message_node* receive_branch::take_node() noexcept {
+  if (root().in_group()) {
+    port_->release(1);
+  }
+  return std::exchange(taken_, nullptr);
+}
+
 offer_result receive_branch::offer(decision& d, offered& m) noexcept {
   if (root().decided() || !wants(d, root().queue(), m.node) ||
       !root().claim(this)) {
     return offer_result::left;
   }
-  taken_ = m.node;
+  took(m.node);
   port_->unlist(*this);
   d.settle(root());
   return offer_result::taken;
@@ -38,7 +52,7 @@ void receive_branch::arm(decision& d) {
       continue;
     }
     if (root().claim(this)) {
-      taken_ = there.remove_after(before);
+      took(there.remove_after(before));
       d.settle(root());
       port_->taken(d);
     }
@@ -65,9 +79,8 @@ void receive_branch::port_closed(decision& d) noexcept {
 
 void receive_branch::give_back_taken(decision& d) noexcept {
   message_list back;
-  back.push_back(take_node());
-  d.lock_for_giving(*port_);
-  port_->hold(back.size());
+  back.push_back(std::exchange(taken_, nullptr)); // it is counted still
+  d.lock_with_watched(*port_);
   port_->give_back(d, std::move(back));
   d.unlock();
 }
@@ -108,10 +121,9 @@ void receive_pump::activate(bool linked) {
     accept_locked(d, std::move(mine));
     port_->taken(d);
   }
+  port_->list(*this);
   if (port_->closed()) {
     port_closed(d);
-  } else {
-    port_->list(*this);
   }
 }
 
@@ -119,7 +131,7 @@ offer_result receive_pump::offer(decision& d, offered& m) noexcept {
   if (!wants(d, queue(), m.node)) {
     return offer_result::left;
   }
-  accept_locked(d, m.node);
+  accept_locked(d, m);
   return offer_result::taken;
 }
 
@@ -139,7 +151,7 @@ void receive_pump::settle(decision& d) noexcept {
   d.unlock();
   if (last.out) {
     leave_once();
-    finish(last.keep_reference);
+    finish_pinned(last.keep_reference);
   }
 }
 
@@ -153,7 +165,7 @@ bool receive_pump::cancel() noexcept {
     return false;
   }
   decision d;
-  d.lock_for_giving(*port_);
+  d.lock_with_watched(*port_);
   port_->unlist(*this);
   message_list back = leave_locked();
   port_->hold(back.size());
@@ -161,7 +173,7 @@ bool receive_pump::cancel() noexcept {
   const last_one last = try_finish_locked();
   d.unlock();
   if (last.out) {
-    finish(last.keep_reference);
+    finish_pinned(last.keep_reference);
   }
   return true;
 }

@@ -44,16 +44,16 @@ void periodic::activate(bool linked) {
 
 time_point periodic::fire(decision& d, time_point due,
                           time_point now) noexcept {
-  if (left_.load(memory_order_acquire)) {
-    return time_point::max();
-  }
   {
     const lock_guard lock{mutex_};
+    if (left_.load(memory_order_acquire)) {
+      return time_point::max();
+    }
     if (queued_ || running_) {
       due_again_ = true;
     } else {
       queued_ = true;
-      d.schedule(*this);
+      d.revisit(*this); // in the order of due times, as all that fire
     }
   }
   // The first point of the grid behind `now`.
@@ -66,6 +66,7 @@ bool periodic::try_finish_locked() noexcept {
     return false;
   }
   finished_ = true;
+  add_ref(); // for finish_pinned()
   return true;
 }
 
@@ -98,7 +99,7 @@ void periodic::run(turn& budget) noexcept {
   const bool keep = queued_;
   mutex_.unlock();
   if (last) {
-    finish(keep); // before the item is in line: that may end the object
+    finish_pinned(keep);
   }
   if (again) {
     queue().enqueue(*this, placement::back);
@@ -126,7 +127,7 @@ bool periodic::cancel() noexcept {
   const bool keep = queued_;
   mutex_.unlock();
   if (last) {
-    finish(keep);
+    finish_pinned(keep);
   }
   return true;
 }

@@ -20,7 +20,7 @@ void arbiter::drop_ref() noexcept {
   }
 }
 
-void arbiter::finish(bool keep_reference) noexcept {
+void arbiter::finish_pinned(bool keep_reference) noexcept {
   keep_reference_ = keep_reference;
   bury(*this);
 }
@@ -35,6 +35,7 @@ void arbiter::perish() noexcept {
   if (!keep) {
     drop_ref();
   }
+  drop_ref(); // the one that finish() took
 }
 
 void arbiter_list::push_back(arbiter& a) noexcept {

@@ -95,7 +95,7 @@ void decision::relock() {
   }
 }
 
-void decision::lock_for_giving(port_core& port) noexcept {
+void decision::lock_with_watched(port_core& port) noexcept {
   lock(port);
   // While the port's lock is held nobody starts to watch it, so the locks
   // gathered here serve every offer that follows.

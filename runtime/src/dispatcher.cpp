@@ -37,10 +37,12 @@ dispatcher::~dispatcher() {
 }
 
 void dispatcher::drain() {
+  detail::refuse_in_predicate();
   core_->drain();
 }
 
 void dispatcher::on_failure(const port<std::exception_ptr>& failures) {
+  detail::refuse_in_predicate();
   core_->set_failure_port(detail_port_access::core(failures));
 }
 
@@ -68,19 +70,25 @@ dispatcher_queue::~dispatcher_queue() {
 }
 
 void dispatcher_queue::close() {
+  detail::refuse_in_predicate();
   core_->close();
 }
+
 bool dispatcher_queue::closed() const noexcept {
   return core_->closed();
 }
 void dispatcher_queue::suspend() {
+  detail::refuse_in_predicate();
   core_->suspend();
 }
+
 void dispatcher_queue::resume() {
+  detail::refuse_in_predicate();
   core_->resume();
 }
 
 void dispatcher_queue::on_failure(const port<std::exception_ptr>& failures) {
+  detail::refuse_in_predicate();
   core_->set_failure_port(detail_port_access::core(failures));
 }
 
@@ -96,7 +104,13 @@ std::string_view dispatcher_queue::name() const noexcept {
   return core_->name();
 }
 
+bool activation::cancel() {
+  detail::refuse_in_predicate();
+  return arbiter_ != nullptr && arbiter_->cancel();
+}
+
 void activation::wait() const {
+  detail::refuse_in_predicate();
   if (arbiter_ != nullptr) {
     detail::refuse_on_worker("activation::wait()");
     arbiter_->wait_ended();

@@ -33,7 +33,8 @@ namespace {
 constexpr std::size_t size_step = 8;
 constexpr std::size_t size_classes = 12; // up to 96 bytes: 80 of payload
 constexpr std::uint32_t batch_nodes = 32;
-constexpr std::size_t store_bytes_max = 128 * 1024; // per size class
+// Per size class. Each node that is kept may keep its whole block.
+constexpr std::size_t store_bytes_max = 16 * 1024;
 
 struct free_node {
   free_node* next;

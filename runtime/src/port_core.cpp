@@ -42,17 +42,14 @@ void port_core::drop_handle() noexcept {
   if (handles_.fetch_sub(1, memory_order_acq_rel) != 1) {
     return;
   }
-  message_list unreachable;
   {
     decision d;
     d.lock(*this);
     close_locked(d);
-    if (members_.empty()) {
-      unreachable = std::move(queue_);
-    }
   }
-  destroy(std::move(unreachable), type_);
-  drop_ref();
+  // What nobody can reach any more is destroyed now, and not only with the
+  // memory, which activations may keep: but in turn, as it may hold ports.
+  bury(*this);
 }
 
 void port_core::drop_ref() noexcept {
@@ -61,7 +58,22 @@ void port_core::drop_ref() noexcept {
   }
 }
 
+/// Called once when the last handle has gone, which holds a reference, and, if
+/// there are others, once more with the last reference.
 void port_core::perish() noexcept {
+  if (refs_.load(memory_order_acquire) != 0) {
+    message_list unreachable;
+    {
+      const lock_guard lock{mutex_};
+      if (members_.empty()) {
+        unreachable = std::move(queue_);
+      }
+    }
+    destroy(std::move(unreachable), type_);
+    if (refs_.fetch_sub(1, memory_order_acq_rel) != 1) {
+      return;
+    }
+  }
   destroy(std::move(queue_), type_);
   delete this;
 }
@@ -70,6 +82,11 @@ bool port_core::post(message_node* node) {
   refuse_in_predicate();
   decision d;
   d.lock(*this);
+  if (receivers_.asking() != 0 && receivers_.wide() != 0) {
+    // A predicate is asked once: nothing may be `blocked` behind it.
+    d.unlock();
+    d.lock_with_watched(*this);
+  }
   offered m{node};
   for (;;) {
     if (closed_.load(memory_order_relaxed)) {
@@ -84,7 +101,8 @@ bool port_core::post(message_node* node) {
       queue_.push_back(node);
       return true;
     }
-    // Nobody has seen the message yet; with the locks it starts afresh.
+    // Nobody has seen the message yet, no predicate was asked: with the locks
+    // the offer starts afresh.
     d.relock();
   }
 }
@@ -109,9 +127,13 @@ void port_core::link(offered& m) noexcept {
 void port_core::give_back(decision& d, message_list gifts) noexcept {
   relink_count.fetch_add(gifts.size(), memory_order_relaxed);
   release(gifts.size());
-  message_node* hint = nullptr;
+  message_list in_order; // nearly always they come so
   while (message_node* node = gifts.pop_front()) {
-    offered m{node};
+    in_order.insert_in_place(node, nullptr);
+  }
+  message_node* hint = nullptr;
+  while (message_node* node = in_order.pop_front()) {
+    offered m{node, false, true};
     if (offer(d, m) == offer_result::left) {
       queue_.insert_in_place(node, hint);
       hint = node;
@@ -174,7 +196,7 @@ void port_core::close_locked(decision& d) noexcept {
   }
   while (receiver* r = receivers_.front()) {
     receivers_.remove(*r);
-    if (r->holds_) {
+    if (r->traits_.holds) {
       draining_.insert(*r, r->place_);
     }
     r->port_closed(d);

@@ -123,7 +123,8 @@ private:
             (moved != nullptr ? *moved : cursor) = base + i + 1;
             return queue;
           }
-          serving.store(nullptr);
+          serving.store(nullptr); // retired meanwhile; the caller tells
+          return nullptr;
         }
         ready &= ready - 1;
       }

@@ -17,8 +17,9 @@ void receiver_list::insert(receiver& r, std::uint64_t place) noexcept {
   (r.next_ ? r.next_->previous_ : tail_) = &r;
   (before ? before->next_ : head_) = &r;
   r.listed_ = true;
-  wide_ += r.wide_ ? 1 : 0;
-  holders_ += r.holds_ ? 1 : 0;
+  wide_ += r.traits_.wide ? 1 : 0;
+  asking_ += r.traits_.asks ? 1 : 0;
+  holders_ += r.traits_.holds ? 1 : 0;
 }
 
 void receiver_list::remove(receiver& r) noexcept {
@@ -29,15 +30,16 @@ void receiver_list::remove(receiver& r) noexcept {
   (r.next_ ? r.next_->previous_ : tail_) = r.previous_;
   r.previous_ = r.next_ = nullptr;
   r.listed_ = false;
-  wide_ -= r.wide_ ? 1 : 0;
-  holders_ -= r.holds_ ? 1 : 0;
+  wide_ -= r.traits_.wide ? 1 : 0;
+  asking_ -= r.traits_.asks ? 1 : 0;
+  holders_ -= r.traits_.holds ? 1 : 0;
 }
 
 std::size_t receiver_list::holding() const noexcept {
   std::size_t count = 0;
   std::size_t left = holders_;
   for (const receiver* r = head_; left != 0; r = r->next_) {
-    if (r->holds_) {
+    if (r->traits_.holds) {
       count += r->holding();
       --left;
     }

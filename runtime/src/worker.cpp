@@ -91,6 +91,7 @@ bool worker::serve_one_turn(bool searching) noexcept {
   pool_.fire_timers();
   queue_core* queue = pool_.ready().next(cursor_, serving_);
   if (queue == nullptr) {
+    pool_.worker_left(); // the look itself may have named a queue
     return false;
   }
   work_item* item = queue->pop();

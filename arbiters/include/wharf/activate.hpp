@@ -26,6 +26,7 @@ template <detail::any_builder Arbiter>
 activation activate(dispatcher_queue& queue, Arbiter&& arbiter) {
   static_assert(!std::is_lvalue_reference_v<Arbiter>,
                 "an arbiter is activated once: pass it with std::move");
+  detail::refuse_in_predicate();
   return detail::activate_builder(detail::queue_access::core(queue),
                                   std::move(arbiter));
 }

@@ -9,7 +9,6 @@
 #include <chrono>
 #include <functional>
 #include <optional>
-#include <ratio>
 #include <stdexcept>
 #include <type_traits>
 #include <utility>
@@ -21,20 +20,20 @@ namespace detail {
 /// Any duration in the clock's unit, held to the ends of its range.
 template <class Rep, class Period>
 duration clock_duration(std::chrono::duration<Rep, Period> d) {
-  using given = std::chrono::duration<Rep, Period>;
   if constexpr (std::is_floating_point_v<Rep>) {
     if (d.count() != d.count()) {
       throw std::invalid_argument{"a duration must be a number"};
     }
   }
-  if constexpr (std::ratio_greater_v<Period, duration::period> ||
-                std::is_floating_point_v<Rep>) {
-    if (d >= std::chrono::duration_cast<given>(duration::max())) {
-      return duration::max();
-    }
-    if (d <= std::chrono::duration_cast<given>(duration::min())) {
-      return duration::min();
-    }
+  // Compared in a type that holds every value of both; the cast below would
+  // overflow, and unsigned or narrow representations would wrap.
+  using wide = std::chrono::duration<long double, Period>;
+  const wide length{static_cast<long double>(d.count())};
+  if (length >= std::chrono::duration_cast<wide>(duration::max())) {
+    return duration::max();
+  }
+  if (length <= std::chrono::duration_cast<wide>(duration::min())) {
+    return duration::min();
   }
   return std::chrono::duration_cast<duration>(d);
 }

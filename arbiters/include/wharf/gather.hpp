@@ -9,6 +9,7 @@
 #include <wharf/persist.hpp>
 #include <wharf/port_set.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -93,20 +94,22 @@ private:
 /// What it has taken is out of everybody's reach but counted by size(); if it
 /// ends before it is complete (cancel, a lost choice, its queue's end) it goes
 /// back to its place. For replies; for resources use join.
-template <class... Ts, class Handler>
+/// Throws std::invalid_argument if n is negative.
+template <class... Ts, std::integral N, class Handler>
 one_time_gather<std::decay_t<Handler>, Ts...>
-gather(const port_set<Ts...>& from, std::size_t n, Handler&& handler) {
+gather(const port_set<Ts...>& from, N n, Handler&& handler) {
   static_assert(detail::handler_for<Handler, std::vector<Ts>...>::accepts);
-  return {detail::refs_of(from.template get<Ts>()...), n,
+  return {detail::refs_of(from.template get<Ts>()...), detail::amount(n),
           std::forward<Handler>(handler)};
 }
 
 /// As above, from one port.
-template <class T, class Handler>
-one_time_gather<std::decay_t<Handler>, T>
-gather(const port<T>& from, std::size_t n, Handler&& handler) {
+template <class T, std::integral N, class Handler>
+one_time_gather<std::decay_t<Handler>, T> gather(const port<T>& from, N n,
+                                                 Handler&& handler) {
   static_assert(detail::handler_for<Handler, std::vector<T>>::accepts);
-  return {detail::refs_of(from), n, std::forward<Handler>(handler)};
+  return {detail::refs_of(from), detail::amount(n),
+          std::forward<Handler>(handler)};
 }
 
 } // namespace wharf::inline v1

@@ -10,11 +10,13 @@
 #include <wharf/port.hpp>
 
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -23,6 +25,18 @@
 namespace wharf::inline v1 {
 
 namespace detail {
+
+/// A number of messages. Throws std::invalid_argument if it is negative.
+template <std::integral N>
+std::size_t amount(N n) {
+  if constexpr (std::is_signed_v<N>) {
+    if (n < 0) {
+      throw std::invalid_argument{
+          "a join or gather can't wait for a negative number of messages"};
+    }
+  }
+  return static_cast<std::size_t>(n);
+}
 
 /// Calls a handler with one message each of several types.
 template <class... Ts>
@@ -278,20 +292,22 @@ auto join(persist_t, const port<A>& first, Rest&&... rest) {
 
 /// Waits until `from` has `n` messages, takes them at once, oldest first, and
 /// runs handler(std::vector<T>).
-/// Throws std::invalid_argument if n is 0.
-template <class T, class Handler>
+/// Throws std::invalid_argument if n is 0 or negative.
+template <class T, std::integral N, class Handler>
 one_time_join<detail::vector_of<T>, std::decay_t<Handler>>
-join(const port<T>& from, std::size_t n, Handler&& handler) {
+join(const port<T>& from, N n, Handler&& handler) {
   static_assert(detail::handler_for<Handler, std::vector<T>>::accepts);
-  return {detail::refs_of(from), n, std::forward<Handler>(handler)};
+  return {detail::refs_of(from), detail::amount(n),
+          std::forward<Handler>(handler)};
 }
 
 /// As above, for every n messages.
-template <class T, class Handler>
+template <class T, std::integral N, class Handler>
 persistent_join<detail::vector_of<T>, std::decay_t<Handler>>
-join(persist_t, const port<T>& from, std::size_t n, Handler&& handler) {
+join(persist_t, const port<T>& from, N n, Handler&& handler) {
   static_assert(detail::handler_for<Handler, std::vector<T>>::accepts);
-  return {detail::refs_of(from), n, std::forward<Handler>(handler)};
+  return {detail::refs_of(from), detail::amount(n),
+          std::forward<Handler>(handler)};
 }
 
 /// Takes one message of each port of a range (a std::vector<port<T>>, say), all

@@ -38,7 +38,7 @@ public:
   /// had not used are back in their ports. False: it is too late; it has ended
   /// or been cancelled, or its handler is decided. Does not wait: what has
   /// started goes on.
-  bool cancel() { return arbiter_ != nullptr && arbiter_->cancel(); }
+  bool cancel();
 
   /// Whether the arbiter still waits for something to be decided.
   bool active() const noexcept {

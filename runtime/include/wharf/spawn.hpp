@@ -3,6 +3,7 @@
 // spawn: runs a function once on a dispatcher queue.
 
 #include <wharf/activation.hpp>
+#include <wharf/detail/decision.hpp>
 #include <wharf/detail/queue_core.hpp>
 #include <wharf/dispatcher_queue.hpp>
 
@@ -77,6 +78,7 @@ template <class F, class... Args>
 activation spawn(dispatcher_queue& queue, F&& f, Args&&... args) {
   static_assert(std::is_invocable_v<std::decay_t<F>&, std::decay_t<Args>...>,
                 "spawn: the function can't be called with these arguments");
+  detail::refuse_in_predicate();
   auto* item = new detail::spawned_call<std::decay_t<F>, std::decay_t<Args>...>{
       detail::queue_access::core(queue), std::forward<F>(f),
       std::forward<Args>(args)...};

@@ -44,7 +44,7 @@ protected:
 private:
   struct leaf final : receiver {
     leaf(gather_core& gather, port_ref p, std::int32_t priority) noexcept
-        : receiver{priority, false, false}, owner{gather}, port{std::move(p)} {}
+        : receiver{priority, {}}, owner{gather}, port{std::move(p)} {}
     offer_result offer(decision& d, offered& m) noexcept override;
     void port_closed(decision& d) noexcept override;
 

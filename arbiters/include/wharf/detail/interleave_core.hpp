@@ -178,7 +178,7 @@ class receive_member : public interleave_member,
 public:
   receive_member(queue_core& queue, port_ref port, std::int32_t priority,
                  bool picky) noexcept
-      : interleave_member{priority}, receiver{priority, false, false},
+      : interleave_member{priority}, receiver{priority, {.asks = picky}},
         message_filter{picky}, queue_{queue}, port_{std::move(port)} {}
 
   void arm(decision& d, bool open) final;
@@ -239,9 +239,17 @@ public:
     root.add_ref(); // the first one goes when the root ends
     root.belong_to(*this);
   }
-  ~one_time_member() override { root_.drop_ref(); }
+  ~one_time_member() override {
+    if (!armed_) {
+      root_.drop_ref(); // the first one: the root never began
+    }
+    root_.drop_ref();
+  }
 
-  void arm(decision&, bool open) final { root_.activate(open); }
+  void arm(decision&, bool open) final {
+    armed_ = true;
+    root_.activate(open);
+  }
   void leave(decision& d) noexcept final;
   void name_ports(std::vector<port_ref>& ports) const final {
     root_.name_ports(ports);
@@ -256,6 +264,7 @@ public:
 
 private:
   one_time& root_;
+  bool armed_ = false;   // the activating thread's, then constant
   bool waiting_ = false; // guarded by the interleave's lock
   bool ended_ = false;   // likewise
 };

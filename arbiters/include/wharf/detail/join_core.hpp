@@ -139,7 +139,8 @@ public:
 
 protected:
   ~join_branch() = default;
-  message_list take_unit() noexcept { return std::move(taken_); }
+  /// Counts it out of its ports, if it was counted.
+  message_list take_unit() noexcept;
 
 private:
   bool may_commit() noexcept final { return root().claim(this); }

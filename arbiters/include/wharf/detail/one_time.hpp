@@ -108,6 +108,8 @@ public:
 
   void add(branch& b) noexcept;
   void belong_to(unit_sink& sink) noexcept { sink_ = &sink; }
+  /// Whether size() counts what it has taken until its handler starts.
+  bool in_group() const noexcept { return sink_ != nullptr; }
 
   /// Registers. `linked`: whether the queue holds it; false ends it at once.
   /// Throws what arming throws; the arbiter has ended then.

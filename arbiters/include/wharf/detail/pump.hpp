@@ -26,7 +26,8 @@ private:
   friend class pump;
 
   message_list units_;
-  std::uint32_t active_ = 0; // workers inside run()
+  message_node* last_gift_ = nullptr; // in units_: where the next one belongs
+  std::uint32_t active_ = 0;          // workers inside run()
   bool queued_ = false;
   bool leaving_ = false;
   bool closing_ = false;
@@ -93,7 +94,7 @@ protected:
   // With the inbox lock held.
 
   void accept_locked(decision& d, message_list&& units) noexcept;
-  void accept_locked(decision& d, message_node* unit) noexcept;
+  void accept_locked(decision& d, const offered& unit) noexcept;
   std::size_t pending_locked() const noexcept {
     return inbox_.units_.size() + outbox_size_.load(memory_order_relaxed);
   }
@@ -101,7 +102,7 @@ protected:
   message_list leave_locked() noexcept;
   /// Ends by itself when what it has been given is handled.
   void close_locked() noexcept { inbox_.closing_ = true; }
-  /// Whether the caller must call finish(), with the value for its argument.
+  /// Whether the caller must call finish_pinned(), with its argument.
   struct last_one {
     bool out;
     bool keep_reference;
@@ -113,6 +114,8 @@ protected:
 
 private:
   void wake_locked(decision& d) noexcept;
+  void insert_gift_locked(message_node* gift) noexcept;
+  message_list take_inbox_locked() noexcept;
   message_list refill_locked() noexcept;
   message_list pop_unit(message_list& from) noexcept;
   message_list take_unit() noexcept;

@@ -39,7 +39,7 @@ private:
 class receive_branch : public branch, public receiver, public message_filter {
 public:
   receive_branch(port_ref port, std::int32_t priority, bool picky) noexcept
-      : receiver{priority, false, false}, message_filter{picky},
+      : receiver{priority, {.asks = picky}}, message_filter{picky},
         port_{std::move(port)} {}
 
   void arm(decision& d) final;
@@ -54,9 +54,12 @@ public:
 
 protected:
   ~receive_branch() = default;
-  message_node* take_node() noexcept { return std::exchange(taken_, nullptr); }
+  /// Counts it out of its port, if it was counted.
+  message_node* take_node() noexcept;
 
 private:
+  void took(message_node* node) noexcept;
+
   const port_ref port_;
   message_node* taken_ = nullptr; // the claimer's
 };
@@ -84,7 +87,8 @@ private:
 protected:
   receive_pump(queue_core& queue, port_ref port, std::int32_t priority,
                bool picky, bool serial) noexcept
-      : pump_inbox{port->mutex_, serial}, receiver{priority, false, true},
+      : pump_inbox{port->mutex_, serial},
+        receiver{priority, {.holds = true, .asks = picky}},
         message_filter{picky}, pump{queue, *this, 1}, port_{std::move(port)} {}
 
 private:

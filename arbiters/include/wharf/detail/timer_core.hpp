@@ -40,6 +40,7 @@ public:
   bool active() const noexcept final {
     return !left_.load(memory_order_acquire);
   }
+  void settle(decision& d) noexcept final { d.schedule(*this); }
   void run(turn& budget) noexcept final;
   std::uint64_t discard() noexcept final;
 
@@ -49,7 +50,7 @@ protected:
 
 private:
   time_point fire(decision& d, time_point due, time_point now) noexcept final;
-  /// Whether the caller must call finish(), with the value of queued_.
+  /// Whether the caller must call finish_pinned(), with the value of queued_.
   bool try_finish_locked() noexcept WHARF_REQUIRES(mutex_);
 
   const duration period_;

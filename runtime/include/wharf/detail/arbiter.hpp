@@ -50,7 +50,15 @@ protected:
 
   /// Buries the payload, leaves the queue's list and tells the waiters.
   /// `keep`: the queue's reference stays, for a work item still in line.
-  void finish(bool keep_reference = false) noexcept;
+  /// Requires: the caller keeps the object alive until this returns.
+  void finish(bool keep_reference = false) noexcept {
+    add_ref();
+    finish_pinned(keep_reference);
+  }
+  /// The same with a reference that the caller has taken for it, under the lock
+  /// under which it decided to finish: a work item that is still in line may
+  /// drop the queue's reference from then on.
+  void finish_pinned(bool keep_reference) noexcept;
 
   /// Destroys handlers, predicates and captures.
   virtual void destroy_payload() noexcept = 0;

@@ -62,9 +62,10 @@ public:
   /// Releases everything and waits for all that was held or wanted, ascending.
   /// What was seen before is void afterwards.
   void relock() WHARF_UNCHECKED;
-  /// Locks `port` and every port that a receiver of it may need, so that
-  /// messages can be given back to it and offered in one step.
-  void lock_for_giving(port_core& port) noexcept;
+  /// Locks `port` and every port that a receiver of it may need, so that no
+  /// offer is `blocked` and many can be made in one step. Requires: no lock
+  /// held.
+  void lock_with_watched(port_core& port) noexcept;
   void unlock() noexcept WHARF_UNCHECKED;
 
   // Notes.

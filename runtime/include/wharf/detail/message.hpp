@@ -128,6 +128,11 @@ public:
     return node;
   }
 
+  /// Whether `node` belongs before the last one.
+  bool precedes_last(const message_node& node) const noexcept {
+    return head_ != nullptr && node.number < tail_->number;
+  }
+
   /// Links `node` where its number belongs. `from` is a node known to lie
   /// before that place, or nullptr; linear in what is stepped over.
   void insert_in_place(message_node* node, message_node* from) noexcept {

@@ -78,7 +78,11 @@ public:
   }
   /// Puts a message on offer where its number belongs.
   void link(offered& m) noexcept;
-  void list(receiver& r) noexcept { receivers_.insert(r, ++last_place_); }
+  /// On a closed port only for one that holds messages.
+  void list(receiver& r) noexcept {
+    (closed_.load(memory_order_relaxed) ? draining_ : receivers_)
+        .insert(r, ++last_place_);
+  }
   void list(receiver& r, std::uint64_t place) noexcept {
     receivers_.insert(r, place);
   }
@@ -100,7 +104,7 @@ public:
   }
 
   /// Gives messages back: each to the place of its number, then to the
-  /// receivers, oldest first. Requires: decision::lock_for_giving(*this).
+  /// receivers, oldest first. Requires: decision::lock_with_watched(*this).
   /// They must have been counted by hold().
   void give_back(decision& d, message_list gifts) noexcept;
 

@@ -25,6 +25,7 @@ enum class offer_result : std::uint8_t {
 struct offered {
   message_node* node;
   bool linked = false;
+  bool given_back = false; // it may be older than what a receiver holds
 };
 
 /// One registration on one port. All functions are called with the port's
@@ -48,8 +49,15 @@ public:
   bool listed() const noexcept { return listed_; }
 
 protected:
-  explicit receiver(std::int32_t priority, bool wide, bool holds) noexcept
-      : priority_{priority}, wide_{wide}, holds_{holds} {}
+  /// What a port must know beforehand of those that wait on it.
+  struct traits {
+    bool wide = false;  // its attempts need locks of other ports
+    bool holds = false; // holding() may be more than 0
+    bool asks = false;  // it has a predicate
+  };
+
+  explicit receiver(std::int32_t priority, traits t) noexcept
+      : priority_{priority}, traits_{t} {}
   ~receiver() = default;
   receiver(const receiver&) = delete;
   receiver& operator=(const receiver&) = delete;
@@ -62,8 +70,7 @@ private:
   receiver* next_ = nullptr;
   std::uint64_t place_ = 0; // order of registration within a priority
   const std::int32_t priority_;
-  const bool wide_;  // its attempts need locks of other ports
-  const bool holds_; // holding() may be more than 0
+  const traits traits_;
   bool listed_ = false;
 };
 
@@ -78,6 +85,7 @@ public:
   void remove(receiver& r) noexcept;
 
   std::size_t wide() const noexcept { return wide_; }
+  std::size_t asking() const noexcept { return asking_; }
   /// Sum over those that hold; steps over others only while looking for them.
   std::size_t holding() const noexcept;
 
@@ -85,6 +93,7 @@ private:
   receiver* head_ = nullptr;
   receiver* tail_ = nullptr;
   std::uint32_t wide_ = 0;
+  std::uint32_t asking_ = 0;
   std::uint32_t holders_ = 0;
 };
 
