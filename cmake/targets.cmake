@@ -15,8 +15,9 @@ function(wharf_configure_target target)
     # libstdc++ 12 calls, in stable_sort, what it deprecates itself.
     list(APPEND warnings -Wthread-safety -Wno-deprecated-declarations)
   elseif(CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-    # Both wrong about std::string in g++ 12 (GCC's bugs 105651 and 105329).
-    list(APPEND warnings -Wno-restrict -Wno-array-bounds)
+    # All wrong about std::string in g++ 12 (GCC's bugs 105651 and 105329).
+    list(APPEND warnings -Wno-restrict -Wno-array-bounds
+         -Wno-stringop-overflow -Wno-stringop-overread)
   endif()
   target_compile_options(${target} PRIVATE ${warnings})
 endfunction()

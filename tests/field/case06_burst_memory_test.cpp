@@ -1,0 +1,194 @@
+// What a burst takes is given back.
+
+#include <wharf/wharf.hpp>
+
+#include "allocation_count.hpp"
+#include "support/scale.hpp"
+#include "support/test_dispatcher.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <vector>
+
+namespace wharf {
+namespace {
+
+using test::live_bytes;
+using test::scaled;
+using test::test_dispatcher;
+using namespace std::chrono_literals;
+
+using kilobyte = std::array<char, 1024>;
+
+constexpr std::ptrdiff_t near = 300 * 1024;
+
+/// Ten times: `fill` makes the burst and `drain` ends it. The level comes back
+/// each time, and the tenth peak equals the first.
+template <class Fill, class Drain>
+void ten_bursts(Fill fill, Drain drain) {
+  const std::ptrdiff_t level = live_bytes();
+  std::ptrdiff_t first_peak = 0;
+  for (int burst = 1; burst <= 10; ++burst) {
+    fill();
+    const std::ptrdiff_t peak = live_bytes() - level;
+    first_peak = burst == 1 ? peak : first_peak;
+    EXPECT_NEAR(static_cast<double>(peak), static_cast<double>(first_peak),
+                near)
+        << "peak of burst " << burst;
+    drain();
+    EXPECT_LE(live_bytes() - level, near) << "after burst " << burst;
+  }
+  EXPECT_GT(first_peak, 2 * near); // there was a burst to give back
+}
+
+// Scenario: messages of 1 KiB to a port without a receiver, then taken.
+TEST(BurstMemoryTest, OfLargeMessagesIsGivenBackWhenTheyAreTaken) {
+  port<kilobyte> messages;
+  ten_bursts(
+      [&] {
+        for (int i = 0; i < scaled(100'000); ++i) {
+          messages.post(kilobyte{});
+        }
+      },
+      [&] {
+        while (messages.try_take()) {
+        }
+      });
+}
+
+TEST(BurstMemoryTest, OfLargeMessagesIsGivenBackWhenTheyAreCleared) {
+  port<kilobyte> messages;
+  ten_bursts(
+      [&] {
+        for (int i = 0; i < scaled(100'000); ++i) {
+          messages.post(kilobyte{});
+        }
+      },
+      [&] { messages.clear(); });
+}
+
+// Small messages pass through the caches of nodes, which are bounded.
+TEST(BurstMemoryTest, OfSmallMessagesIsGivenBack) {
+  port<int> messages;
+  ten_bursts(
+      [&] {
+        for (int i = 0; i < 100'000; ++i) {
+          messages.post(i);
+        }
+      },
+      [&] { messages.clear(); });
+}
+
+// Handled on workers: nodes are made on one thread and released on others.
+TEST(BurstMemoryTest, OfHandledMessagesIsGivenBack) {
+  dispatcher pool{{.threads = 4}};
+  dispatcher_queue queue{pool};
+  port<int> messages;
+  std::atomic<int> sum{0};
+  activate(queue, receive(persist, messages, [&](int) { ++sum; }));
+  ten_bursts(
+      [&] {
+        queue.suspend();
+        for (int i = 0; i < 100'000; ++i) {
+          messages.post(i);
+        }
+      },
+      [&] {
+        queue.resume();
+        pool.drain();
+      });
+  EXPECT_EQ(sum, 1'000'000);
+}
+
+// Waiters: arbiters that are served, and arbiters that are cancelled.
+TEST(BurstMemoryTest, OfWaitersIsGivenBackWhenTheyAreServed) {
+  test_dispatcher world;
+  dispatcher_queue queue{world};
+  port<int> messages;
+  const int waiters = 20'000;
+  ten_bursts(
+      [&] {
+        for (int i = 0; i < waiters; ++i) {
+          activate(queue, receive(messages, [](int) {}));
+        }
+      },
+      [&] {
+        for (int i = 0; i < waiters; ++i) {
+          messages.post(i);
+        }
+        world.run_all();
+      });
+}
+
+TEST(BurstMemoryTest, OfWaitersIsGivenBackWhenTheyAreCancelled) {
+  test_dispatcher world;
+  dispatcher_queue queue{world};
+  port<int> a;
+  port<int> b;
+  std::vector<activation> waiters;
+  waiters.reserve(20'000);
+  ten_bursts(
+      [&] {
+        for (int i = 0; i < 20'000; ++i) {
+          waiters.push_back(activate(queue, join(a, b, [](int, int) {})));
+        }
+      },
+      [&] {
+        for (activation& each : waiters) {
+          each.cancel();
+        }
+        waiters.clear();
+      });
+}
+
+// Timers, then cancelled.
+TEST(BurstMemoryTest, OfTimersIsGivenBack) {
+  test_dispatcher world;
+  dispatcher_queue queue{world};
+  std::vector<activation> timers;
+  timers.reserve(static_cast<std::size_t>(scaled(100'000)));
+  ten_bursts(
+      [&] {
+        for (int i = 0; i < scaled(100'000); ++i) {
+          timers.push_back(activate(queue, after(1h, [] {})));
+        }
+        EXPECT_EQ(world.pending_timers(), timers.size());
+      },
+      [&] {
+        for (activation& each : timers) {
+          each.cancel();
+        }
+        timers.clear();
+        EXPECT_EQ(world.pending_timers(), 0U);
+      });
+}
+
+// Work that waits in an interleave, and functions in line.
+TEST(BurstMemoryTest, OfQueuedWorkIsGivenBack) {
+  test_dispatcher world;
+  dispatcher_queue queue{world};
+  port<int> updates;
+  port<int> others;
+  port<int> queries;
+  activate(queue,
+           interleave(exclusive(receive(persist, updates, [](int) {}),
+                                receive(persist, others, [](int) {})),
+                      concurrent(receive(persist, queries, [](int) {}))));
+  ten_bursts(
+      [&] {
+        for (int i = 0; i < 10'000; ++i) {
+          updates.post(i);
+          others.post(i);
+          queries.post(i);
+          spawn(queue, [] {});
+        }
+      },
+      [&] { world.run_all(); });
+}
+
+} // namespace
+} // namespace wharf
