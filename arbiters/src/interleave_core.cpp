@@ -41,7 +41,7 @@ void interleave_core::activate(bool linked) {
 bool interleave_core::startable_locked() const noexcept {
   if (phase_ != phase::open) {
     return phase_ == phase::tearing && members_left_ && teardown_ != nullptr &&
-           !exclusive_running_ && concurrent_running_ == 0;
+           !exclusive_running_ && concurrent_running_ == 0 && claims_ == 0;
   }
   if (exclusive_running_) {
     return false;
@@ -102,7 +102,7 @@ void interleave_core::teardown_ready_locked(one_time& root,
 }
 
 void interleave_core::claim_ends_locked(decision& d) noexcept {
-  if (--claims_ == 0 && phase_ == phase::leaving && members_left_) {
+  if (--claims_ == 0 && phase_ != phase::open && members_left_) {
     d.revisit(*this);
   }
 }
@@ -247,7 +247,7 @@ void interleave_core::run(turn& budget) noexcept {
   }
 }
 
-std::uint64_t interleave_core::discard() noexcept {
+void interleave_core::discard() noexcept {
   mutex_.lock();
   queued_ = false;
   const bool orphan = finished_;
@@ -257,16 +257,14 @@ std::uint64_t interleave_core::discard() noexcept {
   }
   const bool last = try_finish_locked();
   mutex_.unlock();
-  std::uint64_t discarded = 0;
   if (torn != nullptr) {
-    discarded = torn->discard();
+    torn->discard();
   }
   if (last) {
     finish_pinned(false);
   } else if (orphan) {
     drop_ref();
   }
-  return discarded;
 }
 
 } // namespace wharf::inline v1::detail

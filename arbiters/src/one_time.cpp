@@ -117,10 +117,10 @@ void one_time::run(turn& budget) noexcept {
   finish();
 }
 
-std::uint64_t one_time::discard() noexcept {
+void one_time::discard() noexcept {
+  queue().count_discarded();
   winner_->destroy_taken();
   finish();
-  return 1;
 }
 
 void one_time::give_back_taken(decision& d) noexcept {

@@ -173,7 +173,7 @@ void pump::run(turn& budget) noexcept {
   }
 }
 
-std::uint64_t pump::discard() noexcept {
+void pump::discard() noexcept {
   inbox_.inbox_lock_.lock();
   inbox_.queued_ = false;
   const bool orphan = inbox_.finished_;
@@ -181,7 +181,6 @@ std::uint64_t pump::discard() noexcept {
   if (orphan) {
     drop_ref();
   }
-  return 0;
 }
 
 } // namespace wharf::inline v1::detail

@@ -106,7 +106,7 @@ void periodic::run(turn& budget) noexcept {
   }
 }
 
-std::uint64_t periodic::discard() noexcept {
+void periodic::discard() noexcept {
   mutex_.lock();
   queued_ = false;
   const bool orphan = finished_;
@@ -114,7 +114,6 @@ std::uint64_t periodic::discard() noexcept {
   if (orphan) {
     drop_ref();
   }
-  return 0;
 }
 
 bool periodic::cancel() noexcept {

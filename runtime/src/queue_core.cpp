@@ -43,7 +43,7 @@ void queue_core::enqueue(work_item& item, placement where) noexcept {
   line_mutex_.lock();
   if (closed_.load(memory_order_relaxed)) {
     line_mutex_.unlock();
-    count_discarded(item.discard());
+    item.discard();
     return;
   }
   line_.push_back(item);
@@ -136,7 +136,7 @@ void queue_core::close() noexcept {
   }
   burial deferred;
   while (work_item* item = rest.pop_front()) {
-    count_discarded(item->discard());
+    item->discard();
   }
   list_mutex_.lock();
   ended_ = true;

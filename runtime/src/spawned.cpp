@@ -36,13 +36,13 @@ void spawned::run(turn& budget) noexcept {
   finish();
 }
 
-std::uint64_t spawned::discard() noexcept {
+void spawned::discard() noexcept {
   if (!claim()) {
     drop_ref();
-    return 0;
+    return;
   }
+  queue().count_discarded();
   finish();
-  return 1;
 }
 
 } // namespace wharf::inline v1::detail

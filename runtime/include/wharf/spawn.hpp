@@ -28,7 +28,7 @@ public:
   bool cancel() noexcept final;
   bool active() const noexcept final;
   void run(turn& budget) noexcept final;
-  std::uint64_t discard() noexcept final;
+  void discard() noexcept final;
 
 protected:
   virtual void call() = 0;

@@ -107,7 +107,7 @@ public:
   }
   void settle(decision& d) noexcept final;
   void run(turn& budget) noexcept final;
-  std::uint64_t discard() noexcept final;
+  void discard() noexcept final;
 
   // What members call.
 

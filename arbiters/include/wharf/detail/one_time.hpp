@@ -119,7 +119,7 @@ public:
   bool active() const noexcept override { return !decided(); }
   void settle(decision& d) noexcept override;
   void run(turn& budget) noexcept override;
-  std::uint64_t discard() noexcept override;
+  void discard() noexcept override;
 
   // For a sink that won't run what it was given.
   void give_back_taken(decision& d) noexcept;

@@ -73,7 +73,7 @@ struct pump_outbox {
 class pump : public arbiter {
 public:
   void run(turn& budget) noexcept final;
-  std::uint64_t discard() noexcept final;
+  void discard() noexcept final;
   bool active() const noexcept final {
     return !left_.load(memory_order_acquire) && !ended();
   }

@@ -42,7 +42,7 @@ public:
   }
   void settle(decision& d) noexcept final { d.schedule(*this); }
   void run(turn& budget) noexcept final;
-  std::uint64_t discard() noexcept final;
+  void discard() noexcept final;
 
 protected:
   periodic(queue_core& queue, duration period);

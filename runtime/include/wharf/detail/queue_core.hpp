@@ -94,8 +94,8 @@ public:
   std::uint64_t discarded() const noexcept {
     return discarded_.load(memory_order_relaxed);
   }
-  void count_discarded(std::uint64_t n) noexcept {
-    discarded_.fetch_add(n, memory_order_relaxed);
+  void count_discarded() noexcept {
+    discarded_.fetch_add(1, memory_order_relaxed);
   }
 
   dispatcher_core& pool() const noexcept { return pool_; }

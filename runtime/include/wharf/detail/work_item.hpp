@@ -49,9 +49,9 @@ public:
   /// throws is reported by the item.
   virtual void run(turn& budget) noexcept = 0;
 
-  /// Called instead of run() if the queue ended first. Returns how many
-  /// decided handlers are discarded with it.
-  virtual std::uint64_t discard() noexcept = 0;
+  /// Called instead of run() if the queue ended first. Tells the queue of a
+  /// decided handler that is discarded, before anybody hears that it has ended.
+  virtual void discard() noexcept = 0;
 
   queue_core& queue() const noexcept { return *queue_; }
 
