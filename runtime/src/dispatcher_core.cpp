@@ -247,8 +247,9 @@ void dispatcher_core::drain() {
   draining_.fetch_sub(1);
 }
 
-void dispatcher_core::work_pushed(const worker* pusher,
-                                  std::size_t depth) noexcept {
+dispatcher_core::wake_up
+dispatcher_core::wake_up_for(const worker* pusher,
+                             std::size_t depth) const noexcept {
   const bool somebody_is_up = !idle_.all_sleep(workers_.size());
   std::uint64_t cost = 0;
   if (pusher != nullptr) {
@@ -260,12 +261,9 @@ void dispatcher_core::work_pushed(const worker* pusher,
   }
   if (!somebody_is_up || !sentinel() ||
       cost * depth >= worker::worth_waking_ns) {
-    if (idle_.must_wake()) {
-      idle_.wake_one(idle_workers::order::search);
-    }
-  } else if (idle_.must_watch()) {
-    idle_.wake_one(idle_workers::order::watch);
+    return {idle_.must_wake(), idle_workers::order::search};
   }
+  return {idle_.must_watch(), idle_workers::order::watch};
 }
 
 void dispatcher_core::work_kept() noexcept {

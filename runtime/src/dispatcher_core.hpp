@@ -60,8 +60,18 @@ public:
   // Queues.
   void open(queue_core& queue);
   ready_queues& ready() noexcept { return ready_; }
-  /// Work became visible. `pusher`: the worker that pushed, or nullptr.
-  void work_pushed(const worker* pusher, std::size_t depth) noexcept;
+  /// Work became visible: must a sleeper be woken, and for what? `pusher`: the
+  /// worker that pushed, or nullptr.
+  struct wake_up {
+    bool needed = false;
+    idle_workers::order what = idle_workers::order::search;
+  };
+  wake_up wake_up_for(const worker* pusher, std::size_t depth) const noexcept;
+  void wake(wake_up w) noexcept {
+    if (w.needed) {
+      idle_.wake_one(w.what);
+    }
+  }
   /// A worker keeps an item to itself for now.
   void work_kept() noexcept;
   bool parallel() const noexcept { return workers_.size() > 1; }

@@ -37,7 +37,7 @@ void queue_core::enqueue(work_item& item, placement where) noexcept {
   }
   if (where == placement::next_if_ours && self != nullptr && runnable() &&
       self->keep(item)) {
-    pool_.work_kept();
+    self->pool().work_kept(); // this queue may be gone by now
     return;
   }
   line_mutex_.lock();
@@ -48,16 +48,35 @@ void queue_core::enqueue(work_item& item, placement where) noexcept {
   }
   line_.push_back(item);
   const std::size_t depth = depth_.load(memory_order_relaxed) + 1;
-  depth_.store(depth, memory_order_relaxed);
-  if (!ready_ && !suspended_) {
+  depth_.store(depth, memory_order_release);
+  if (!suspended_) {
+    show_line_locked();
+  }
+  unlock_and_wake(self, depth);
+}
+
+void queue_core::show_line_locked() noexcept {
+  if (!ready_ && !line_.empty()) {
     ready_ = true;
     pool_.ready().set(*this);
   }
-  const bool visible = ready_;
-  line_mutex_.unlock();
-  if (visible) {
-    pool_.work_pushed(self, depth);
+}
+
+/// Once the line is unlocked an item in it may run, and with it the queue and
+/// its dispatcher may end: nothing of them is touched then without a reference.
+void queue_core::unlock_and_wake(const worker* self,
+                                 std::size_t depth) noexcept {
+  const auto wake_up =
+      ready_ ? pool_.wake_up_for(self, depth) : dispatcher_core::wake_up{};
+  if (!wake_up.needed) {
+    line_mutex_.unlock();
+    return;
   }
+  dispatcher_core& pool = pool_;
+  pool.add_ref();
+  line_mutex_.unlock();
+  pool.wake(wake_up);
+  pool.drop_ref();
 }
 
 work_item* queue_core::pop() noexcept {
@@ -66,7 +85,7 @@ work_item* queue_core::pop() noexcept {
     return nullptr;
   }
   work_item* item = line_.pop_front();
-  depth_.store(depth_.load(memory_order_relaxed) - 1, memory_order_relaxed);
+  depth_.store(depth_.load(memory_order_relaxed) - 1, memory_order_release);
   if (line_.empty()) {
     ready_ = false;
     pool_.ready().clear(*this);
@@ -90,21 +109,8 @@ void queue_core::resume() noexcept {
   if (!closed_.load(memory_order_relaxed)) {
     halted_.store(false);
   }
-  const bool visible = !ready_ && !line_.empty();
-  if (visible) {
-    ready_ = true;
-    pool_.ready().set(*this);
-  }
-  const std::size_t depth = depth_.load(memory_order_relaxed);
-  line_mutex_.unlock();
-  if (visible) {
-    pool_.work_pushed(nullptr, depth);
-  }
-}
-
-bool queue_core::idle() const noexcept {
-  const lock_guard lock{line_mutex_};
-  return suspended_ || line_.empty();
+  show_line_locked();
+  unlock_and_wake(nullptr, depth_.load(memory_order_relaxed));
 }
 
 bool queue_core::link(arbiter& a) noexcept {

@@ -141,7 +141,7 @@ bool worker::steal_what_does_not_move() noexcept {
 void worker::stop_searching(std::size_t depth) noexcept {
   if (pool_.idle().end_search() &&
       pool_.look(*this) != idle_workers::seen::nothing) {
-    pool_.work_pushed(this, depth);
+    pool_.wake(pool_.wake_up_for(this, depth));
   }
 }
 

@@ -18,6 +18,7 @@ namespace wharf::inline v1::detail {
 
 class dispatcher_core;
 class port_core;
+class worker;
 
 /// Where in the line a work item goes.
 enum class placement : std::uint8_t {
@@ -57,7 +58,10 @@ public:
   bool runnable() const noexcept {
     return !halted_.load(); // seq_cst: pairs with close(), see dispatcher_core
   }
-  bool idle() const noexcept WHARF_EXCLUDES(line_mutex_);
+  /// Suspended, or nothing in line.
+  bool idle() const noexcept {
+    return halted_.load() || depth_.load(memory_order_acquire) == 0;
+  }
   std::size_t depth() const noexcept {
     return depth_.load(memory_order_relaxed);
   }
@@ -103,6 +107,11 @@ public:
 
 private:
   friend class dispatcher_core;
+
+  void show_line_locked() noexcept WHARF_REQUIRES(line_mutex_);
+  void unlock_and_wake(const worker* self, std::size_t depth) noexcept
+      WHARF_RELEASE(line_mutex_);
+
   friend class ready_queues;
 
   dispatcher_core& pool_; // kept alive by a reference
