@@ -258,6 +258,7 @@ TEST(SearchServiceHttpThreadTest, StopAnswersTheRequestsAtHand) {
 TEST(SearchServiceHttpThreadTest, StopDoesNotWaitForConnectionsAtRest) {
   http_options options = any_port();
   options.grace = std::chrono::hours{1};
+  options.patience = std::chrono::hours{1};
   http_thread server{options, echo};
   http_client at_rest{server.port()};
   EXPECT_EQ(at_rest.get("/").status, 200u);
@@ -330,9 +331,12 @@ TEST(SearchServiceHttpThreadTest, ConnectionsAboveAllLimitsWaitTheirTurn) {
     clients.push_back(std::make_unique<http_client>(server.port()));
     clients.back()->send("GET / HTTP/1.1\r\n\r\n");
   }
-  for (std::size_t n = 0; n < 3; ++n) {
-    held.take(n).answer.send(text("served"));
-  }
+  // All are taken before one is at rest.
+  http_request first = held.take(0);
+  http_request second = held.take(1);
+  first.answer.send(text("served"));
+  second.answer.send(text("served"));
+  held.take(2).answer.send(text("served"));
   for (const auto& client : clients) {
     EXPECT_EQ(client->receive().body, "served");
   }
