@@ -1,5 +1,6 @@
 // Replaces operator new and delete for the whole executable; the forms for
-// arrays, and those that do not throw, call these.
+// arrays call these. Those that do not throw are replaced too: a sanitizer's
+// own ones would not go through the throwing ones.
 
 #include "allocation_count.hpp"
 
@@ -46,7 +47,17 @@ void* operator new(std::size_t size, std::align_val_t to) {
   return counted(
       std::aligned_alloc(static_cast<std::size_t>(to), rounded_up(size, to)));
 }
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  try {
+    return operator new(size);
+  } catch (...) {
+    return nullptr;
+  }
+}
 void operator delete(void* memory) noexcept {
+  release(memory);
+}
+void operator delete(void* memory, const std::nothrow_t&) noexcept {
   release(memory);
 }
 void operator delete(void* memory, std::size_t) noexcept {
