@@ -36,7 +36,7 @@ void turn::look_at_clock() noexcept {
   } else if (now - first_look_ >= span) {
     left_ = 0;
   }
-  next_look_ *= 2;
+  next_look_ += next_look_ < 8 ? next_look_ : 8;
 }
 
 bool worker::keep(work_item& item) noexcept {
