@@ -71,6 +71,9 @@ void worker::serve(queue_core& queue, work_item& first) noexcept {
       item = nullptr;
     }
     ++kept_;
+    if (item == nullptr && !budget.over()) {
+      item = queue.pop(); // short items: a turn is the same for every queue
+    }
   }
   if (timed) {
     const auto spent = std::chrono::duration_cast<std::chrono::nanoseconds>(
