@@ -32,7 +32,7 @@ public:
   }
 
 private:
-  static constexpr std::chrono::microseconds span{20};
+  static constexpr std::chrono::microseconds span{50};
 
   void look_at_clock() noexcept;
 
