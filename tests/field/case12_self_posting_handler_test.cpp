@@ -158,7 +158,7 @@ TEST(SelfPostingHandlerTest, QueuesOfOneDispatcherShareItFairly) {
     dispatcher pool{{.threads = 1}};
     dispatcher_queue a{pool, "a"};
     dispatcher_queue b{pool, "b"};
-    const long enough = scaled(400'000);
+    const long enough = 400'000; // many turns, sanitizers or not
     long hops_a = 0;
     long hops_b = 0;
     std::latch over{1};
