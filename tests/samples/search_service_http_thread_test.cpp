@@ -325,6 +325,7 @@ TEST(SearchServiceHttpThreadTest, ConnectionsAboveAllLimitsWaitTheirTurn) {
   options.connections_max = 2;
   options.refusals_max = 0;
   options.rest = std::chrono::milliseconds{1};
+  options.patience = std::chrono::hours{1};
   http_thread server{options, held.handler()};
   std::vector<std::unique_ptr<http_client>> clients;
   for (int i = 0; i < 3; ++i) {
@@ -347,6 +348,7 @@ TEST(SearchServiceHttpThreadTest, ConnectionAtRestMakesRoomForAnother) {
   options.connections_max = 2;
   options.refusals_max = 0;
   options.rest = std::chrono::milliseconds{1};
+  options.patience = std::chrono::hours{1};
   http_thread server{options, echo};
   http_client first{server.port()};
   EXPECT_TRUE(first.get("/").keep_alive);

@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cstddef>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -52,7 +53,9 @@ public:
       c_.post(counted{i});
       if (i % 10 == 0) {
         ++spawned_;
-        spawn(queue, [this, keep = counted{}] { ++ran_; });
+        activation ran = spawn(queue, [this, keep = counted{}] { ++ran_; });
+        const std::lock_guard lock{mutex_};
+        all_.push_back(std::move(ran));
         activate(queue, after(1us, [keep = counted{}] {}));
       }
     }
@@ -79,7 +82,8 @@ private:
   port<counted> a_;
   port<counted> b_;
   port<counted> c_;
-  std::vector<activation> all_;
+  std::mutex mutex_;
+  std::vector<activation> all_; // guarded by mutex_ during a race
   std::atomic<std::size_t> handled_{0};
   std::atomic<std::size_t> posted_{0};
   std::atomic<std::size_t> spawned_{0};
@@ -235,10 +239,6 @@ TEST_P(EndsStressTest, ADispatcherThatIsDestroyedOnItsOwnWorker) {
         ender.wait();
         EXPECT_EQ(pool, nullptr);
         people->expect_ended(queue->discarded());
-        // The functions that other threads spawned may be ending still.
-        while (queue->depth() != 0) {
-          std::this_thread::yield();
-        }
         queue.reset();
         people.reset();
         while (counted::live() != 0) { // handlers that are just over
