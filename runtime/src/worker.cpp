@@ -33,10 +33,19 @@ void turn::look_at_clock() noexcept {
   const auto now = steady_clock::now();
   if (spent_ == 2) {
     first_look_ = now;
-  } else if (now - first_look_ >= span) {
-    left_ = 0;
+    next_look_ = 4;
+    return;
   }
-  next_look_ += next_look_ < 8 ? next_look_ : 8;
+  const auto passed = now - first_look_;
+  if (passed >= span) {
+    left_ = 0;
+    return;
+  }
+  // At the pace so far the span is over after so many more.
+  const auto pace = std::max<std::int64_t>(passed.count(), 1);
+  const auto more = (spent_ - 2) * (span - passed).count() / pace;
+  next_look_ = spent_ + static_cast<std::uint32_t>(
+                            std::clamp<std::int64_t>(more, 1, spent_));
 }
 
 bool worker::keep(work_item& item) noexcept {

@@ -13,9 +13,10 @@ namespace wharf::inline v1::detail {
 class queue_core;
 
 /// What a worker may still do before it turns to the next queue: a number of
-/// handlers and a span of time. The clock is read after 2, 4 and 8 handlers and
-/// then after every eighth, so light handlers hardly pay for it, and turns that
-/// are cut by time differ by an eighth of a full one at most.
+/// handlers and a span of time. The clock is read after 2 and 4 handlers, then
+/// when the span should be over at the pace so far, but not later than after
+/// as many again: light handlers hardly pay for it, and turns of handlers that
+/// cost the same are cut after about the same number of them.
 class turn {
 public:
   explicit turn(std::uint32_t handlers) noexcept : left_{handlers} {}
