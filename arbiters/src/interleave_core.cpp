@@ -41,7 +41,7 @@ void interleave_core::activate(bool linked) {
 bool interleave_core::startable_locked() const noexcept {
   if (phase_ != phase::open) {
     return phase_ == phase::tearing && members_left_ && teardown_ != nullptr &&
-           !exclusive_running_ && concurrent_running_ == 0 && claims_ == 0;
+           idle_locked() && claims_ == 0;
   }
   if (exclusive_running_) {
     return false;
@@ -124,7 +124,7 @@ void interleave_core::settle(decision& d) noexcept {
   {
     const lock_guard lock{mutex_};
     if (phase_ == phase::open && ended_ == members_.size()) {
-      bool spent = inside_ == 0 && !queued_;
+      bool spent = inside_ == 0 && !queued_ && idle_locked();
       for (const auto& member : members_) {
         spent = spent && member->spent();
       }
@@ -155,7 +155,7 @@ void interleave_core::settle(decision& d) noexcept {
 
 bool interleave_core::try_finish_locked() noexcept {
   const bool over = phase_ == phase::leaving && members_left_ && !arming_ &&
-                    inside_ == 0 && claims_ == 0 && !finished_;
+                    inside_ == 0 && idle_locked() && claims_ == 0 && !finished_;
   if (over) {
     finished_ = true;
     add_ref(); // for finish_pinned()
@@ -177,15 +177,47 @@ bool interleave_core::cancel() noexcept {
   return true;
 }
 
-void interleave_core::run_teardown(turn& budget) noexcept {
-  one_time& root = *std::exchange(teardown_, nullptr);
-  mutex_.unlock();
-  root.run(budget);
+void interleave_core::close_ports() noexcept {
   for (const port_ref& port : closing_at_end_) {
     port->end();
   }
+}
+
+void interleave_core::run_teardown(turn& budget) noexcept {
+  one_time& root = *std::exchange(teardown_, nullptr);
+  ++concurrent_running_; // nobody finishes under it
+  mutex_.unlock();
+  const handled outcome = root.run_branch(budget);
+  if (outcome == handled::over) {
+    close_ports();
+  }
   mutex_.lock();
+  if (outcome == handled::over) {
+    --concurrent_running_;
+    phase_ = phase::leaving;
+  }
+}
+
+void interleave_core::teardown_over() noexcept {
+  close_ports();
+  mutex_.lock();
+  --concurrent_running_;
   phase_ = phase::leaving;
+  look_after();
+}
+
+void interleave_core::free_slot_locked(bool exclusive) noexcept {
+  if (exclusive) {
+    exclusive_running_ = false;
+  } else {
+    --concurrent_running_;
+  }
+}
+
+void interleave_core::slot_over(bool exclusive) noexcept {
+  mutex_.lock();
+  free_slot_locked(exclusive);
+  look_after();
 }
 
 void interleave_core::run(turn& budget) noexcept {
@@ -214,15 +246,19 @@ void interleave_core::run(turn& budget) noexcept {
     if (help) {
       queue().enqueue(*this, placement::back);
     }
-    next.member->run(std::move(unit), budget);
+    const handled outcome = next.member->run(std::move(unit), budget);
     mutex_.lock();
-    if (next.exclusive) {
-      exclusive_running_ = false;
-    } else {
-      --concurrent_running_;
+    if (outcome == handled::over) {
+      free_slot_locked(next.exclusive);
     }
   }
   --inside_;
+  look_after();
+}
+
+/// A slot has become free, or a worker leaves: who may start now, and is this
+/// the end? Requires mutex_, which it releases.
+void interleave_core::look_after() noexcept {
   const bool again = !queued_ && startable_locked();
   queued_ = queued_ || again;
   const bool spent = phase_ == phase::open && ended_ == members_.size();

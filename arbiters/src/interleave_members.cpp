@@ -4,6 +4,10 @@
 
 namespace wharf::inline v1::detail {
 
+void interleave_member::slot_over() noexcept {
+  owner_->slot_over(kind_ == group_kind::exclusive);
+}
+
 // Persistent receivers.
 
 bool receive_member::accept(decision& d, message_node* node) noexcept {
@@ -79,13 +83,21 @@ message_list receive_member::take_unit() noexcept {
   return unit;
 }
 
-void receive_member::run(message_list unit, turn& budget) noexcept {
+handled receive_member::run(message_list unit, turn& budget) noexcept {
   budget.spend();
   try {
-    handle(std::move(unit));
+    return handle(std::move(unit), budget);
   } catch (...) {
     queue_.report(std::current_exception(), port_.self());
+    return handled::over;
   }
+}
+
+void receive_member::handler_ended(std::exception_ptr failure) noexcept {
+  if (failure != nullptr) {
+    queue_.report(std::move(failure), port_.self());
+  }
+  slot_over();
 }
 
 // Persistent joins.
@@ -135,13 +147,21 @@ message_list join_member::take_unit() noexcept {
   return unit;
 }
 
-void join_member::run(message_list unit, turn& budget) noexcept {
+handled join_member::run(message_list unit, turn& budget) noexcept {
   budget.spend();
   try {
-    handle(std::move(unit));
+    return handle(std::move(unit), budget);
   } catch (...) {
     queue_.report(std::current_exception(), lock_set());
+    return handled::over;
   }
+}
+
+void join_member::handler_ended(std::exception_ptr failure) noexcept {
+  if (failure != nullptr) {
+    queue_.report(std::move(failure), lock_set());
+  }
+  slot_over();
 }
 
 // One-time arbiters.
@@ -207,8 +227,16 @@ message_list one_time_member::take_unit() noexcept {
   return {};
 }
 
-void one_time_member::run(message_list, turn& budget) noexcept {
-  root_.run(budget);
+handled one_time_member::run(message_list, turn& budget) noexcept {
+  return root_.run_branch(budget);
+}
+
+void one_time_member::ended(one_time&) noexcept {
+  if (kind() == group_kind::teardown) {
+    owner().teardown_over();
+  } else {
+    slot_over();
+  }
 }
 
 } // namespace wharf::inline v1::detail

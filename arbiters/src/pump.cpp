@@ -117,6 +117,37 @@ message_list pump::take_unit() noexcept {
   return unit;
 }
 
+void pump::run_unit(message_list unit, turn& budget) noexcept {
+  const bool goes_on = in_coroutines();
+  if (goes_on) {
+    const lock_guard lock{inbox_.inbox_lock_};
+    ++inbox_.active_; // handler_ended() or this takes it back
+  }
+  started(unit);
+  try {
+    // What goes on spends by itself.
+    if (handle(std::move(unit), budget) == handled::goes_on) {
+      return;
+    }
+    budget.spend();
+  } catch (...) {
+    budget.spend();
+    queue().report(std::current_exception(), reads());
+    if (goes_on) {
+      const lock_guard lock{inbox_.inbox_lock_};
+      --inbox_.active_; // the worker inside looks after the rest
+    }
+  }
+}
+
+void pump::handler_ended(std::exception_ptr failure) noexcept {
+  if (failure != nullptr) {
+    queue().report(std::move(failure), reads());
+  }
+  inbox_.inbox_lock_.lock();
+  leave_run();
+}
+
 void pump::run(turn& budget) noexcept {
   inbox_.inbox_lock_.lock();
   inbox_.queued_ = false;
@@ -137,26 +168,28 @@ void pump::run(turn& budget) noexcept {
   if (help) {
     queue().enqueue(*this, placement::back);
   }
+  const bool one_coroutine = inbox_.serial_ && in_coroutines();
   for (;;) {
     while (!unit.empty()) {
-      budget.spend();
-      started(unit);
-      try {
-        handle(std::move(unit));
-      } catch (...) {
-        queue().report(std::current_exception(), reads());
-      }
-      unit =
-          budget.over() || !queue().runnable() ? message_list{} : take_unit();
+      run_unit(std::move(unit), budget);
+      unit = budget.over() || one_coroutine || !queue().runnable()
+                 ? message_list{}
+                 : take_unit();
     }
     inbox_.inbox_lock_.lock();
     if (inbox_.leaving_ || budget.over() || inbox_.units_.empty() ||
-        !queue().runnable()) {
+        one_coroutine || !queue().runnable()) {
       break;
     }
     unit = refill_locked();
     inbox_.inbox_lock_.unlock();
   }
+  leave_run();
+}
+
+/// A worker, or a handler that went on, is through. Requires the inbox lock,
+/// which it releases.
+void pump::leave_run() noexcept {
   --inbox_.active_;
   const bool again = !inbox_.leaving_ && !inbox_.queued_ &&
                      pending_locked() != 0 &&

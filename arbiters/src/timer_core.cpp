@@ -8,7 +8,7 @@ namespace wharf::inline v1::detail {
 
 void timer_branch::arm(decision&) {
   queue_core& queue = root().queue();
-  queue.arm(*this, due_after(queue.now(), delay_));
+  queue.arm(*this, when_.from(queue.now()));
 }
 
 void timer_branch::disarm(decision&) noexcept {
@@ -86,10 +86,23 @@ void periodic::run(turn& budget) noexcept {
   mutex_.unlock();
   budget.spend();
   try {
-    tick();
+    if (tick(budget) == handled::goes_on) {
+      return; // it may have ended, and this with it
+    }
   } catch (...) {
     queue().report(std::current_exception());
   }
+  ticked();
+}
+
+void periodic::handler_ended(std::exception_ptr failure) noexcept {
+  if (failure != nullptr) {
+    queue().report(std::move(failure));
+  }
+  ticked();
+}
+
+void periodic::ticked() noexcept {
   mutex_.lock();
   running_ = false;
   const bool again = due_again_ && !left_.load(memory_order_acquire);

@@ -4,6 +4,8 @@
 
 #include <wharf/detail/queue_core.hpp>
 
+#include <utility>
+
 namespace wharf::inline v1::detail {
 
 arbiter::arbiter(queue_core& queue) noexcept : work_item{queue} {
@@ -27,15 +29,51 @@ void arbiter::finish_pinned(bool keep_reference) noexcept {
 
 void arbiter::perish() noexcept {
   destroy_payload();
-  queue_->unlink(*this);
+  payload_destroyed();
   const bool keep = keep_reference_;
-  // release: who sees the end sees the payload destroyed.
-  ended_.store(1, memory_order_release);
+  queue_->end(*this);
   ended_.notify_all();
   if (!keep) {
     drop_ref();
   }
   drop_ref(); // the one that finish() took
+}
+
+bool arbiter::listen(end_listener& who) noexcept {
+  const lock_guard lock{queue_->list_mutex_};
+  if (ended()) {
+    return false;
+  }
+  who.next_ = std::exchange(listeners_, &who);
+  if (who.next_ != nullptr) {
+    who.next_->previous_ = &who;
+  }
+  who.listening_ = true;
+  return true;
+}
+
+void arbiter::stop_listening(end_listener& who) noexcept {
+  const lock_guard lock{queue_->list_mutex_};
+  if (who.listening_) {
+    who.listening_ = false;
+    (who.previous_ ? who.previous_->next_ : listeners_) = who.next_;
+    if (who.next_ != nullptr) {
+      who.next_->previous_ = who.previous_;
+    }
+  }
+}
+
+void arbiter::end_locked(decision& d) noexcept {
+  // release: who sees the end sees the payload destroyed.
+  ended_.store(1, memory_order_release);
+  while (end_listener* who = listeners_) {
+    listeners_ = who->next_;
+    if (listeners_ != nullptr) {
+      listeners_->previous_ = nullptr;
+    }
+    who->listening_ = false;
+    who->heard_end(d);
+  }
 }
 
 void arbiter_list::push_back(arbiter& a) noexcept {

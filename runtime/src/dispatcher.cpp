@@ -9,6 +9,7 @@
 #include <wharf/dispatcher_queue.hpp>
 
 #include <algorithm>
+#include <stdexcept>
 
 namespace wharf::inline v1 {
 
@@ -62,10 +63,12 @@ dispatcher_queue::dispatcher_queue(dispatcher& pool, std::string_view name)
     core_->drop_ref();
     throw;
   }
+  core_->set_handle(this);
 }
 
 dispatcher_queue::~dispatcher_queue() {
   core_->pool().retire(*core_);
+  core_->set_handle(nullptr);
   core_->drop_ref();
 }
 
@@ -104,6 +107,19 @@ std::string_view dispatcher_queue::name() const noexcept {
   return core_->name();
 }
 
+dispatcher_queue& this_queue() {
+  const detail::worker* self = detail::worker::current();
+  detail::queue_core* core = self != nullptr ? self->serving() : nullptr;
+  dispatcher_queue* handle = core != nullptr ? core->handle() : nullptr;
+  if (handle == nullptr) {
+    throw std::logic_error{
+        core == nullptr
+            ? "this_queue(): only handlers and coroutines run on a queue"
+            : "this_queue(): the queue has been destroyed"};
+  }
+  return *handle;
+}
+
 bool activation::cancel() {
   detail::refuse_in_predicate();
   return arbiter_ != nullptr && arbiter_->cancel();
@@ -113,11 +129,21 @@ void activation::wait() const {
   detail::refuse_in_predicate();
   if (arbiter_ != nullptr) {
     detail::refuse_on_worker("activation::wait()");
-    arbiter_->wait_ended();
+    arbiter_->queue().pool().wait_for_end(*arbiter_);
   }
 }
 
+void detail_activation_access::cancel_and_wait(activation running) {
+  running.cancel();
+  running.wait();
+}
+
 namespace detail {
+
+void refuse_blocking(const char* what) {
+  refuse_in_predicate();
+  refuse_on_worker(what);
+}
 
 dispatcher dispatcher_access::make_manual() {
   return dispatcher{dispatcher::manual{}};

@@ -123,9 +123,9 @@ void dispatcher_core::start() {
 }
 
 void dispatcher_core::stop() noexcept {
-  stopping_.store(true);
+  ending_.store(
+      true); // before the queues close: open() looks after it added one
   close_all_queues();
-  idle_.wake_all();
   std::vector<thread> threads;
   {
     const lock_guard lock{mutex_};
@@ -133,8 +133,11 @@ void dispatcher_core::stop() noexcept {
   }
   if (on_own_worker()) {
     thread_keeper::instance().adopt(std::move(threads));
+    stop_if_over();
     return;
   }
+  await_end([this] { return over(); });
+  stop_if_over();
   for (thread& t : threads) {
     t.join();
   }
@@ -152,9 +155,47 @@ void dispatcher_core::open(queue_core& queue) {
     }
     queue.add_ref();
   }
-  if (stopping()) {
+  if (ending_.load()) {
     queue.close();
   }
+}
+
+/// Nothing runs on a queue that has ended, and nothing will.
+bool dispatcher_core::over(const queue_core& queue) const noexcept {
+  // In this order: who serves it may start a coroutine.
+  return !served(queue) && queue.coroutines() == 0 && !served(queue);
+}
+
+bool dispatcher_core::over() const noexcept {
+  const lock_guard lock{mutex_};
+  return std::all_of(queues_.begin(), queues_.end(),
+                     [this](const auto* q) { return over(*q); });
+}
+
+void dispatcher_core::stop_if_over() noexcept {
+  if (over()) {
+    stopping_.store(true);
+    idle_.wake_all();
+  }
+}
+
+void dispatcher_core::progress_of_ends() noexcept {
+  sweep_retired();
+  if (ending_.load()) {
+    stop_if_over();
+  }
+  tell_waiting();
+}
+
+template <class Condition>
+void dispatcher_core::await_end(Condition over) noexcept {
+  if (manual_) {
+    while (!over() && hand_worker().crank()) {
+    }
+    return;
+  }
+  monitor::scope scope{progress_};
+  scope.wait(over);
 }
 
 void dispatcher_core::close_all_queues() noexcept {
@@ -184,32 +225,44 @@ bool dispatcher_core::served(const queue_core& queue) const noexcept {
 void dispatcher_core::retire(queue_core& queue) noexcept {
   queue.close();
   retiring_.fetch_add(1);
+  if (on_own_worker()) {
+    const lock_guard lock{mutex_};
+    retired_.push_back(&queue); // retiring_ stays raised until the sweep
+    return;
+  }
+  await_end([&] { return over(queue); });
   {
     const lock_guard lock{mutex_};
-    queues_.erase(std::find(queues_.begin(), queues_.end(), &queue));
-    ready_.remove(queue);
-    if (on_own_worker()) {
-      retired_.push_back(&queue); // retiring_ stays raised until the sweep
-      return;
-    }
+    forget(queue);
   }
-  {
-    monitor::scope scope{progress_};
-    scope.wait([&] { return !served(queue); });
-  }
+  await_end([&] { return !served(queue); });
   retiring_.fetch_sub(1);
   queue.drop_ref();
+}
+
+void dispatcher_core::forget(queue_core& queue) noexcept {
+  queues_.erase(std::find(queues_.begin(), queues_.end(), &queue));
+  ready_.remove(queue);
 }
 
 void dispatcher_core::sweep_retired() noexcept {
   std::vector<queue_core*> gone;
   {
     const lock_guard lock{mutex_};
-    const auto first =
+    const auto ended =
         std::partition(retired_.begin(), retired_.end(),
+                       [&](const queue_core* q) { return !over(*q); });
+    // Out of the set first: then nobody begins to serve it any more.
+    for (auto q = ended; q != retired_.end(); ++q) {
+      forget(**q);
+      leaving_.push_back(*q);
+    }
+    retired_.erase(ended, retired_.end());
+    const auto first =
+        std::partition(leaving_.begin(), leaving_.end(),
                        [&](const queue_core* q) { return served(*q); });
-    gone.assign(first, retired_.end());
-    retired_.erase(first, retired_.end());
+    gone.assign(first, leaving_.end());
+    leaving_.erase(first, leaving_.end());
   }
   for (queue_core* queue : gone) {
     retiring_.fetch_sub(1);
@@ -245,6 +298,19 @@ void dispatcher_core::drain() {
     scope.wait([this] { return stopping() || quiet(); });
   }
   draining_.fetch_sub(1);
+}
+
+void dispatcher_core::wait_for_end(const arbiter& a) {
+  if (!manual_) {
+    a.wait_ended();
+    return;
+  }
+  while (!a.ended()) {
+    if (!hand_worker().crank()) {
+      throw std::logic_error{
+          "nothing is left to run, and what is waited for has not ended"};
+    }
+  }
 }
 
 dispatcher_core::wake_up

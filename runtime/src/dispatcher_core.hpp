@@ -53,6 +53,9 @@ public:
   /// its own; drops a reference to it.
   void retire(queue_core& queue) noexcept;
 
+  /// Blocks until the arbiter has ended, cranking if this is done by hand.
+  void wait_for_end(const arbiter& a);
+
   /// Returns at a moment when nothing is queued or running. Throws
   /// std::logic_error on a worker.
   void drain();
@@ -85,11 +88,12 @@ public:
   }
   /// A worker serves no queue any more: retire() may wait for that.
   void worker_left() noexcept {
-    if (retiring_.load() != 0) { // seq_cst: [H3]
-      sweep_retired();
-      tell_waiting();
+    if (retiring_.load() != 0 || ending_.load()) { // seq_cst: [H3]
+      progress_of_ends();
     }
   }
+  /// Whoever waits for an end looks again.
+  void progress_of_ends() noexcept;
   /// A worker goes to sleep: drain() may wait for that.
   void worker_sleeps() noexcept {
     if (draining_.load() != 0) { // seq_cst: [H3]
@@ -138,6 +142,12 @@ private:
   ~dispatcher_core();
 
   void tell_waiting() noexcept;
+  template <class Condition>
+  void await_end(Condition over) noexcept;
+  bool over(const queue_core& queue) const noexcept;
+  bool over() const noexcept WHARF_EXCLUDES(mutex_);
+  void stop_if_over() noexcept WHARF_EXCLUDES(mutex_);
+  void forget(queue_core& queue) noexcept WHARF_REQUIRES(mutex_);
   void close_all_queues() noexcept;
   bool served(const queue_core& queue) const noexcept;
   /// Lets go of retired queues that no worker serves any more.
@@ -156,11 +166,14 @@ private:
 
   mutable mutex mutex_;
   std::vector<queue_core*> queues_ WHARF_GUARDED_BY(mutex_);
+  // Retired on a worker: with coroutines still, and then with a worker.
   std::vector<queue_core*> retired_ WHARF_GUARDED_BY(mutex_);
+  std::vector<queue_core*> leaving_ WHARF_GUARDED_BY(mutex_);
   std::vector<thread> threads_ WHARF_GUARDED_BY(mutex_);
   port_core* failures_ WHARF_GUARDED_BY(mutex_) = nullptr; // a handle
 
-  atomic<bool> stopping_{false};
+  atomic<bool> ending_{false};   // no queue is open, or will be
+  atomic<bool> stopping_{false}; // and no coroutine is left: workers leave
   atomic<bool> sentinel_{true};
   atomic<std::uint32_t> retiring_{0}; // queues whose last worker is awaited
   atomic<std::uint32_t> draining_{0}; // threads in drain()

@@ -41,7 +41,7 @@ void queue_core::enqueue(work_item& item, placement where) noexcept {
     return;
   }
   line_mutex_.lock();
-  if (closed_.load(memory_order_relaxed)) {
+  if (closed_.load(memory_order_relaxed) && !item.survives_close()) {
     line_mutex_.unlock();
     item.discard();
     return;
@@ -49,14 +49,14 @@ void queue_core::enqueue(work_item& item, placement where) noexcept {
   line_.push_back(item);
   const std::size_t depth = depth_.load(memory_order_relaxed) + 1;
   depth_.store(depth, memory_order_release);
-  if (!suspended_) {
-    show_line_locked();
-  }
+  show_line_locked();
   unlock_and_wake(self, depth);
 }
 
 void queue_core::show_line_locked() noexcept {
-  if (!ready_ && !line_.empty()) {
+  // A closed queue has nothing in line but coroutines on their way out.
+  if (!ready_ && !line_.empty() &&
+      (!suspended_ || closed_.load(memory_order_relaxed))) {
     ready_ = true;
     pool_.ready().set(*this);
   }
@@ -119,12 +119,35 @@ bool queue_core::link(arbiter& a) noexcept {
     return false;
   }
   arbiters_.push_back(a);
+  coroutines_ += a.coroutine_ ? 1 : 0;
   return true;
 }
 
-void queue_core::unlink(arbiter& a) noexcept {
+void queue_core::link_regardless(arbiter& a) noexcept {
   const lock_guard lock{list_mutex_};
-  arbiters_.remove(a);
+  arbiters_.push_back(a);
+  coroutines_ += a.coroutine_ ? 1 : 0;
+}
+
+void queue_core::end(arbiter& a) noexcept {
+  decision d;
+  bool last = false;
+  {
+    const lock_guard lock{list_mutex_};
+    if (arbiters_.contains(a) && a.coroutine_) {
+      last = --coroutines_ == 0 && ended_;
+    }
+    arbiters_.remove(a);
+    a.end_locked(d);
+  }
+  if (last) {
+    pool_.progress_of_ends();
+  }
+}
+
+std::size_t queue_core::coroutines() const noexcept {
+  const lock_guard lock{list_mutex_};
+  return coroutines_;
 }
 
 void queue_core::close() noexcept {
@@ -142,7 +165,11 @@ void queue_core::close() noexcept {
   }
   burial deferred;
   while (work_item* item = rest.pop_front()) {
-    item->discard();
+    if (item->survives_close()) {
+      enqueue(*item, placement::back);
+    } else {
+      item->discard();
+    }
   }
   list_mutex_.lock();
   ended_ = true;
@@ -155,7 +182,7 @@ void queue_core::close() noexcept {
     arbiters_.push_back(a);
     a.add_ref();
     list_mutex_.unlock();
-    a.cancel();
+    a.end_with_queue();
     a.drop_ref();
     list_mutex_.lock();
   }

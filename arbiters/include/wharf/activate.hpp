@@ -4,8 +4,11 @@
 
 #include <wharf/activation.hpp>
 #include <wharf/detail/builder.hpp>
+#include <wharf/detail/stop_link.hpp>
 #include <wharf/dispatcher_queue.hpp>
+#include <wharf/ended.hpp>
 
+#include <stop_token>
 #include <type_traits>
 #include <utility>
 
@@ -26,9 +29,20 @@ template <detail::any_builder Arbiter>
 activation activate(dispatcher_queue& queue, Arbiter&& arbiter) {
   static_assert(!std::is_lvalue_reference_v<Arbiter>,
                 "an arbiter is activated once: pass it with std::move");
+  constexpr bool awaited = detail::awaited_builder<Arbiter>;
+  static_assert(!awaited, "this arbiter has no handler: co_await it in a task");
   detail::refuse_in_predicate();
   return detail::activate_builder(detail::queue_access::core(queue),
                                   std::move(arbiter));
+}
+
+/// The same, cancelled when `stop` is requested.
+template <detail::any_builder Arbiter>
+activation activate(dispatcher_queue& queue, Arbiter&& arbiter,
+                    std::stop_token stop) {
+  activation running = activate(queue, std::forward<Arbiter>(arbiter));
+  detail::cancel_on_stop(running, std::move(stop));
+  return running;
 }
 
 } // namespace wharf::inline v1

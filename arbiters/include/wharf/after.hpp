@@ -4,6 +4,7 @@
 
 #include <wharf/activate.hpp>
 #include <wharf/detail/builder.hpp>
+#include <wharf/detail/handler.hpp>
 #include <wharf/detail/timer_core.hpp>
 
 #include <chrono>
@@ -14,6 +15,11 @@
 #include <utility>
 
 namespace wharf::inline v1 {
+
+/// What an awaited time gives: in a choice, the branch that says "too late".
+struct timeout {
+  friend bool operator==(timeout, timeout) noexcept { return true; }
+};
 
 namespace detail {
 
@@ -43,12 +49,16 @@ class timer_branch_of final : public timer_branch {
 public:
   template <class Builder>
   explicit timer_branch_of(Builder&& b)
-      : timer_branch{b.delay_}, handler_{std::move(b.handler_)} {}
+      : timer_branch{b.when_}, handler_{std::move(b.handler_)} {}
 
   void add_to(one_time& root) noexcept { root.add(*this); }
+  bool is(const branch& winner) const noexcept { return this == &winner; }
+  timeout result(branch&) const noexcept { return {}; }
 
 private:
-  void run() override { std::invoke(handler_); }
+  handled run(turn& budget) override {
+    return run_branch_handler(*this, budget, handler_, no_message{});
+  }
 
   Handler handler_;
 };
@@ -60,7 +70,9 @@ public:
       : periodic{queue, period}, handler_{std::move(handler)} {}
 
 private:
-  void tick() override { std::invoke(*handler_); }
+  handled tick(turn& budget) override {
+    return run_handler(queue(), *this, budget, *handler_, no_message{});
+  }
   void destroy_payload() noexcept override { handler_.reset(); }
 
   std::optional<Handler> handler_;
@@ -72,17 +84,18 @@ private:
 template <class Handler>
 class [[nodiscard(
     "an arbiter does nothing until it is activated")]] one_time_after
-    : public detail::builder {
+    : public detail::builder,
+      public detail::awaits_if<Handler> {
 public:
   using branch_type = detail::timer_branch_of<Handler>;
 
-  one_time_after(detail::duration delay, Handler handler)
-      : delay_{delay}, handler_{std::move(handler)} {}
+  one_time_after(detail::due_time when, Handler handler)
+      : when_{when}, handler_{std::move(handler)} {}
 
 private:
   friend branch_type;
 
-  detail::duration delay_;
+  detail::due_time when_;
   Handler handler_;
 };
 
@@ -114,7 +127,32 @@ template <class Rep, class Period, class Handler>
 one_time_after<std::decay_t<Handler>>
 after(std::chrono::duration<Rep, Period> delay, Handler&& handler) {
   static_assert(detail::handler_for<Handler>::accepts);
-  return {detail::clock_duration(delay), std::forward<Handler>(handler)};
+  return {detail::due_time{detail::clock_duration(delay)},
+          std::forward<Handler>(handler)};
+}
+
+/// As above, to be awaited, mostly in a choice: `co_await choice(receive(a),
+/// after(1s))`.
+template <class Rep, class Period>
+one_time_after<detail::no_handler>
+after(std::chrono::duration<Rep, Period> delay) {
+  return {detail::due_time{detail::clock_duration(delay)},
+          detail::no_handler{}};
+}
+
+/// `co_await sleep_for(10ms);` suspends the coroutine, blocks no thread, and is
+/// cut short by a cancel. Otherwise as after().
+template <class Rep, class Period>
+one_time_after<detail::no_handler>
+sleep_for(std::chrono::duration<Rep, Period> delay) {
+  return after(delay);
+}
+
+/// Sleeps until the dispatcher's clock shows `due`; a time that has passed
+/// costs one way through the queue.
+inline one_time_after<detail::no_handler>
+sleep_until(std::chrono::steady_clock::time_point due) {
+  return {detail::due_time{due}, detail::no_handler{}};
 }
 
 /// Runs `handler()` every `period` after the activation, until it is

@@ -4,17 +4,20 @@
 
 #include <wharf/activate.hpp>
 #include <wharf/detail/builder.hpp>
+#include <wharf/detail/handler.hpp>
 #include <wharf/detail/port_range.hpp>
 #include <wharf/persist.hpp>
 #include <wharf/port_set.hpp>
 #include <wharf/receive.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace wharf::inline v1 {
@@ -34,12 +37,43 @@ public:
     std::apply([&](auto&... each) { (each.add_to(root), ...); }, branches_);
   }
 
+  // Awaited: what the winner has taken, in the alternative of its branch.
+
+  bool is(const branch& winner) const noexcept {
+    return std::apply(
+        [&](const auto&... each) { return (each.is(winner) || ...); },
+        branches_);
+  }
+  auto result(branch& winner) { return result_from<0>(winner); }
+
 private:
+  template <std::size_t I>
+  auto result_from(branch& winner) {
+    using outcome = std::variant<decltype(std::declval<Branches&>().result(
+        std::declval<branch&>()))...>;
+    auto& here = std::get<I>(branches_);
+    if constexpr (I + 1 < sizeof...(Branches)) {
+      if (!here.is(winner)) {
+        return result_from<I + 1>(winner);
+      }
+    }
+    return outcome{std::in_place_index<I>, here.result(winner)};
+  }
+
   template <class Tuple, std::size_t... I>
   choice_branches(Tuple&& builders, std::index_sequence<I...>)
       : branches_{std::move(std::get<I>(builders))...} {}
 
   std::tuple<Branches...> branches_;
+};
+
+/// A choice is awaited if its branches are.
+template <class... Builders>
+struct awaits_all {};
+template <awaited_builder... Builders>
+  requires(sizeof...(Builders) > 0)
+struct awaits_all<Builders...> {
+  using awaited = void;
 };
 
 /// Branches whose types and number are known at run time only: a list, so
@@ -130,6 +164,13 @@ public:
       root.add(*each);
     }
   }
+  bool is(const branch& winner) const noexcept {
+    return std::any_of(branches_.begin(), branches_.end(),
+                       [&](const auto& each) { return each.get() == &winner; });
+  }
+  std::pair<std::size_t, T> result(branch& winner) {
+    return static_cast<one&>(winner).take().value();
+  }
 
 private:
   class one final : public receive_branch {
@@ -138,11 +179,11 @@ private:
         : receive_branch{std::move(port), wharf::priority::normal, false},
           all_{all}, index_{index} {}
 
+    indexed_message<T> take() { return {index_, take_node()}; }
+
   private:
-    void run() override {
-      const std::unique_ptr<message<T>> owner{
-          static_cast<message<T>*>(take_node())};
-      std::invoke(all_.handler_, index_, std::move(owner->value));
+    handled run(turn& budget) override {
+      return run_branch_handler(*this, budget, all_.handler_, take());
     }
     bool accepts(const message_node*) override { return true; }
 
@@ -159,7 +200,8 @@ private:
 /// Several alternatives, of which exactly one fires. Made by choice().
 template <class... Builders>
 class [[nodiscard("an arbiter does nothing until it is activated")]] choice_of
-    : public detail::builder {
+    : public detail::builder,
+      public detail::awaits_all<Builders...> {
 public:
   using branch_type =
       detail::choice_branches<typename Builders::branch_type...>;
@@ -200,7 +242,8 @@ private:
 template <class T, class Handler>
 class [[nodiscard(
     "an arbiter does nothing until it is activated")]] choice_of_ports
-    : public detail::builder {
+    : public detail::builder,
+      public detail::awaits_if<Handler> {
 public:
   using branch_type = detail::indexed_branches<T, Handler>;
   static constexpr bool for_groups = true;
@@ -223,7 +266,8 @@ class branch {
 public:
   /// Takes over a description. Throws std::logic_error if it was used before.
   template <detail::one_time_builder Builder>
-    requires(!std::is_lvalue_reference_v<Builder>)
+    requires(!std::is_lvalue_reference_v<Builder> &&
+             !detail::awaited_builder<Builder>)
   branch(Builder&& builder) {
     builder.use();
     if constexpr (std::is_same_v<Builder, choice_of_list>) {
@@ -254,6 +298,11 @@ auto choice(Builders... branches) {
   static_assert(all_once,
                 "a branch of a choice fires once: receive, join, gather, after "
                 "or choice, none of them persistent");
+  constexpr std::size_t awaited =
+      (std::size_t{detail::awaited_builder<Builders>} + ...);
+  static_assert(awaited == 0 || awaited == sizeof...(Builders),
+                "the branches of a choice have handlers, to be activated, or "
+                "none of them has, to be awaited");
   if constexpr (all_once) {
     return choice_of<Builders...>{std::move(branches)...};
   }
@@ -266,6 +315,13 @@ template <class... Ts, class... Handlers>
 auto choice(const port_set<Ts...>& set, Handlers&&... handlers) {
   return choice(
       receive(set.template get<Ts>(), std::forward<Handlers>(handlers))...);
+}
+
+/// As above, to be awaited: `auto answer = co_await choice(response);` gives a
+/// std::variant with one alternative for each type of the set.
+template <class... Ts>
+auto choice(const port_set<Ts...>& set) {
+  return choice(receive(set.template get<Ts>())...);
 }
 
 /// Branches that are put together at run time. Without branches it never
@@ -285,6 +341,14 @@ auto choice(const Ports& ports, Handler&& handler) {
   static_assert(detail::handler_for<Handler, std::size_t, T>::accepts);
   return choice_of_ports<T, std::decay_t<Handler>>{
       detail::refs_of_range(ports), std::forward<Handler>(handler)};
+}
+
+/// As above, to be awaited; gives a std::pair of the index and the message.
+template <detail::port_range Ports>
+auto choice(const Ports& ports) {
+  using T = detail::port_range_value<Ports>;
+  return choice_of_ports<T, detail::no_handler>{detail::refs_of_range(ports),
+                                                detail::no_handler{}};
 }
 
 } // namespace wharf::inline v1

@@ -30,26 +30,23 @@ public:
         handler_{std::move(b.handler_)} {}
 
   void add_to(one_time& root) noexcept { root.add(*this); }
-
-private:
-  void run() override { call(std::index_sequence_for<Ts...>{}); }
-
-  template <std::size_t... I>
-  void call(std::index_sequence<I...>) {
-    // Everything is taken before anything moves: a move that throws spends
-    // this gather's messages and no others.
-    std::tuple<taken<Ts>...> all{taken<Ts>{take_from(I)}...};
-    std::invoke(handler_, std::get<I>(all).values()...);
+  bool is(const branch& winner) const noexcept { return this == &winner; }
+  auto result(branch&) {
+    return take(std::index_sequence_for<Ts...>{}).value();
   }
 
-  template <class T>
-  struct taken {
-    explicit taken(message_list list) noexcept : nodes{std::move(list)} {}
-    taken(taken&&) noexcept = default;
-    ~taken() { destroy(std::move(nodes), message_type_of<T>); }
-    std::vector<T> values() { return vector_of<T>::values(std::move(nodes)); }
-    message_list nodes;
-  };
+private:
+  handled run(turn& budget) override {
+    return run_branch_handler(*this, budget, handler_,
+                              take(std::index_sequence_for<Ts...>{}));
+  }
+
+  template <std::size_t... I>
+  lists_of<Ts...> take(std::index_sequence<I...>) {
+    // Everything is taken before anything moves: a move that throws spends
+    // this gather's messages and no others.
+    return lists_of<Ts...>{vector_of<Ts>{take_from(I)}...};
+  }
 
   Handler handler_;
 };
@@ -60,7 +57,8 @@ private:
 template <class Handler, class... Ts>
 class [[nodiscard(
     "an arbiter does nothing until it is activated")]] one_time_gather
-    : public detail::builder {
+    : public detail::builder,
+      public detail::awaits_if<Handler> {
 public:
   using branch_type = detail::gather_branch<Handler, Ts...>;
   static constexpr bool for_groups = true;
@@ -101,6 +99,21 @@ gather(const port_set<Ts...>& from, N n, Handler&& handler) {
   static_assert(detail::handler_for<Handler, std::vector<Ts>...>::accepts);
   return {detail::refs_of(from.template get<Ts>()...), detail::amount(n),
           std::forward<Handler>(handler)};
+}
+
+/// As above, to be awaited: `auto [texts, failures] = co_await
+/// gather(response, 10);` gives a std::tuple of std::vectors.
+template <class... Ts, std::integral N>
+one_time_gather<detail::no_handler, Ts...> gather(const port_set<Ts...>& from,
+                                                  N n) {
+  return {detail::refs_of(from.template get<Ts>()...), detail::amount(n),
+          detail::no_handler{}};
+}
+
+/// As above, from one port, to be awaited; gives a std::vector.
+template <class T, std::integral N>
+one_time_gather<detail::no_handler, T> gather(const port<T>& from, N n) {
+  return {detail::refs_of(from), detail::amount(n), detail::no_handler{}};
 }
 
 /// As above, from one port.

@@ -4,6 +4,7 @@
 
 #include <wharf/activate.hpp>
 #include <wharf/detail/builder.hpp>
+#include <wharf/detail/handler.hpp>
 #include <wharf/detail/join_core.hpp>
 #include <wharf/detail/port_range.hpp>
 #include <wharf/persist.hpp>
@@ -38,58 +39,6 @@ std::size_t amount(N n) {
   return static_cast<std::size_t>(n);
 }
 
-/// Calls a handler with one message each of several types.
-template <class... Ts>
-class each_of {
-public:
-  template <class Handler>
-  static void call(Handler& handler, message_list unit) {
-    const each_of owner{std::move(unit)};
-    owner.hand_over(handler, std::index_sequence_for<Ts...>{});
-  }
-
-private:
-  explicit each_of(message_list unit) noexcept {
-    for (message_node*& node : nodes_) {
-      node = unit.pop_front();
-    }
-  }
-  ~each_of() { destroy(std::index_sequence_for<Ts...>{}); }
-
-  template <class Handler, std::size_t... I>
-  void hand_over(Handler& handler, std::index_sequence<I...>) const {
-    std::invoke(handler, std::move(value_of<Ts>(nodes_[I]))...);
-  }
-  template <std::size_t... I>
-  void destroy(std::index_sequence<I...>) noexcept {
-    (delete static_cast<message<Ts>*>(nodes_[I]), ...);
-  }
-
-  std::array<message_node*, sizeof...(Ts)> nodes_;
-};
-
-/// Calls a handler with the values of all messages of a list.
-template <class T>
-struct vector_of {
-  static std::vector<T> values(message_list nodes) {
-    struct rest {
-      ~rest() { destroy(std::move(nodes), message_type_of<T>); }
-      message_list nodes;
-    } rest{std::move(nodes)};
-    std::vector<T> values;
-    values.reserve(rest.nodes.size());
-    while (message_node* node = rest.nodes.pop_front()) {
-      const std::unique_ptr<message<T>> owner{static_cast<message<T>*>(node)};
-      values.push_back(std::move(owner->value));
-    }
-    return values;
-  }
-  template <class Handler>
-  static void call(Handler& handler, message_list unit) {
-    std::invoke(handler, values(std::move(unit)));
-  }
-};
-
 template <class Unit, class Handler>
 class join_branch_of final : public join_branch {
 public:
@@ -99,9 +48,13 @@ public:
         handler_{std::move(b.handler_)} {}
 
   void add_to(one_time& root) noexcept { root.add(*this); }
+  bool is(const branch& winner) const noexcept { return this == &winner; }
+  auto result(branch&) { return Unit{take_unit()}.value(); }
 
 private:
-  void run() override { Unit::call(handler_, take_unit()); }
+  handled run(turn& budget) override {
+    return run_branch_handler(*this, budget, handler_, Unit{take_unit()});
+  }
 
   Handler handler_;
 };
@@ -116,8 +69,12 @@ public:
         handler_{std::move(b.handler_)} {}
 
 private:
-  void handle(message_list unit) override {
-    Unit::call(*handler_, std::move(unit));
+  handled handle(message_list unit, turn& budget) override {
+    return run_handler(queue(), *this, budget, *handler_,
+                       Unit{std::move(unit)});
+  }
+  bool in_coroutines() const noexcept override {
+    return handles_in_coroutines<Handler, Unit>;
   }
   void destroy_payload() noexcept override { handler_.reset(); }
 
@@ -133,8 +90,8 @@ public:
         handler_{std::move(b.handler_)} {}
 
 private:
-  void handle(message_list unit) override {
-    Unit::call(handler_, std::move(unit));
+  handled handle(message_list unit, turn& budget) override {
+    return run_handler(queue(), *this, budget, handler_, Unit{std::move(unit)});
   }
 
   Handler handler_;
@@ -178,7 +135,8 @@ protected:
 template <class Unit, class Handler>
 class [[nodiscard(
     "an arbiter does nothing until it is activated")]] one_time_join
-    : public detail::join_description<Unit, Handler> {
+    : public detail::join_description<Unit, Handler>,
+      public detail::awaits_if<Handler> {
 public:
   using branch_type = detail::join_branch_of<Unit, Handler>;
   using detail::join_description<Unit, Handler>::join_description;
@@ -281,6 +239,14 @@ auto join(const port<A>& first, Rest&&... rest) {
       std::make_index_sequence<sizeof...(Rest)>{});
 }
 
+/// As above, to be awaited: `auto [a, b] = co_await join(first, second);`
+/// gives a std::tuple. Throws, at the await, port_closed and cancelled.
+template <class A, class B, class... Rest>
+one_time_join<detail::each_of<A, B, Rest...>, detail::no_handler>
+join(const port<A>& first, const port<B>& second, const port<Rest>&... rest) {
+  return {detail::refs_of(first, second, rest...), 1, detail::no_handler{}};
+}
+
 /// As above, for every complete set.
 template <class A, class... Rest>
   requires(sizeof...(Rest) >= 1 && detail::ports_then_handler<port<A>, Rest...>)
@@ -301,6 +267,13 @@ join(const port<T>& from, N n, Handler&& handler) {
           std::forward<Handler>(handler)};
 }
 
+/// As above, to be awaited; gives a std::vector.
+template <class T, std::integral N>
+one_time_join<detail::vector_of<T>, detail::no_handler>
+join(const port<T>& from, N n) {
+  return {detail::refs_of(from), detail::amount(n), detail::no_handler{}};
+}
+
 /// As above, for every n messages.
 template <class T, std::integral N, class Handler>
 persistent_join<detail::vector_of<T>, std::decay_t<Handler>>
@@ -319,6 +292,14 @@ auto join(const Ports& ports, Handler&& handler) {
   static_assert(detail::handler_for<Handler, std::vector<T>>::accepts);
   return one_time_join<detail::vector_of<T>, std::decay_t<Handler>>{
       detail::refs_of_range(ports), 1, std::forward<Handler>(handler)};
+}
+
+/// As above, to be awaited; gives a std::vector in the range's order.
+template <detail::port_range Ports>
+auto join(const Ports& ports) {
+  using T = detail::port_range_value<Ports>;
+  return one_time_join<detail::vector_of<T>, detail::no_handler>{
+      detail::refs_of_range(ports), 1, detail::no_handler{}};
 }
 
 /// As above, for every complete set.

@@ -4,6 +4,7 @@
 
 #include <wharf/activate.hpp>
 #include <wharf/detail/builder.hpp>
+#include <wharf/detail/handler.hpp>
 #include <wharf/detail/receive_core.hpp>
 #include <wharf/persist.hpp>
 #include <wharf/port.hpp>
@@ -32,13 +33,6 @@ bool accepted_by(Predicate& predicate, const message_node* node) {
   }
 }
 
-/// Calls a handler with a message, which ends after the call.
-template <class T, class Handler>
-void call_with(Handler& handler, message_node* node) {
-  const std::unique_ptr<message<T>> owner{static_cast<message<T>*>(node)};
-  std::invoke(handler, std::move(owner->value));
-}
-
 template <class T, class Handler, class Predicate>
 class receive_branch_of final : public receive_branch {
 public:
@@ -49,9 +43,14 @@ public:
         handler_{std::move(b.handler_)}, predicate_{std::move(b.predicate_)} {}
 
   void add_to(one_time& root) noexcept { root.add(*this); }
+  bool is(const branch& winner) const noexcept { return this == &winner; }
+  T result(branch&) { return one_message<T>{take_node()}.value(); }
 
 private:
-  void run() override { call_with<T>(handler_, take_node()); }
+  handled run(turn& budget) override {
+    return run_branch_handler(*this, budget, handler_,
+                              one_message<T>{take_node()});
+  }
   bool accepts(const message_node* node) override {
     return accepted_by<T>(predicate_, node);
   }
@@ -80,8 +79,12 @@ public:
                  std::move(b.predicate_)} {}
 
 private:
-  void handle(message_list unit) override {
-    call_with<T>(payload_->handler, unit.front());
+  handled handle(message_list unit, turn& budget) override {
+    return run_handler(queue(), *this, budget, payload_->handler,
+                       one_message<T>{unit.front()});
+  }
+  bool in_coroutines() const noexcept override {
+    return handles_in_coroutines<Handler, one_message<T>>;
   }
   bool accepts(const message_node* node) override {
     return accepted_by<T>(payload_->predicate, node);
@@ -101,8 +104,9 @@ public:
         payload_{std::move(b.handler_), std::move(b.predicate_)} {}
 
 private:
-  void handle(message_list unit) override {
-    call_with<T>(payload_.handler, unit.front());
+  handled handle(message_list unit, turn& budget) override {
+    return run_handler(queue(), *this, budget, payload_.handler,
+                       one_message<T>{unit.front()});
   }
   bool accepts(const message_node* node) override {
     return accepted_by<T>(payload_.predicate, node);
@@ -145,7 +149,8 @@ protected:
 template <class T, class Handler, class Predicate = detail::anything>
 class [[nodiscard(
     "an arbiter does nothing until it is activated")]] one_time_receive
-    : public detail::receive_description<T, Handler, Predicate> {
+    : public detail::receive_description<T, Handler, Predicate>,
+      public detail::awaits_if<Handler> {
   using base = detail::receive_description<T, Handler, Predicate>;
 
 public:
@@ -233,6 +238,16 @@ one_time_receive<T, std::decay_t<Handler>> receive(const port<T>& from,
   return {detail::port_ref{detail_port_access::core(from)},
           std::forward<Handler>(handler), detail::anything{},
           wharf::priority::normal, false};
+}
+
+/// As above, to be awaited: `T value = co_await receive(from);`. Nothing is
+/// allocated. Throws, at the await, port_closed, cancelled, and what T's move
+/// throws.
+template <class T>
+one_time_receive<T, detail::no_handler> receive(const port<T>& from) {
+  return {detail::port_ref{detail_port_access::core(from)},
+          detail::no_handler{}, detail::anything{}, wharf::priority::normal,
+          false};
 }
 
 /// Runs `handler(T)` for every message of `from`.

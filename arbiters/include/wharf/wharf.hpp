@@ -16,4 +16,8 @@
 #include <wharf/port.hpp>
 #include <wharf/port_set.hpp>
 #include <wharf/receive.hpp>
+#include <wharf/run_on.hpp>
 #include <wharf/spawn.hpp>
+#include <wharf/sync_wait.hpp>
+#include <wharf/task.hpp>
+#include <wharf/when_all.hpp>

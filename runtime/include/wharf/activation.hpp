@@ -8,6 +8,8 @@
 
 namespace wharf::inline v1 {
 
+class when_ended;
+
 /// A handle to something that was activated. Dropping it changes nothing; it
 /// keeps nothing alive but a few bytes.
 ///
@@ -36,8 +38,12 @@ public:
 
   /// True: nothing of the arbiter will start any more, and messages that it
   /// had not used are back in their ports. False: it is too late; it has ended
-  /// or been cancelled, or its handler is decided. Does not wait: what has
-  /// started goes on.
+  /// or been cancelled, or its handler is decided. Does not wait: handlers that
+  /// have started go on, coroutines included.
+  ///
+  /// A spawned coroutine that has started is asked to end: what it awaits now,
+  /// and every later await, throws wharf::cancelled. True for the first such
+  /// request that comes before its end, false for one that it makes itself.
   bool cancel();
 
   /// Whether the arbiter still waits for something to be decided.
@@ -47,7 +53,14 @@ public:
 
   /// Blocks until its last handler is over and its handler object destroyed.
   /// Throws std::logic_error on a worker of any dispatcher.
+  ///
+  /// On a dispatcher that is cranked by hand it cranks; std::logic_error if
+  /// nothing is left to run before that.
   void wait() const;
+
+  /// The same for coroutines: `co_await running.ended();`. Also a branch of an
+  /// awaited choice.
+  when_ended ended() const;
 
 private:
   friend struct detail_activation_access;
@@ -58,9 +71,20 @@ private:
   detail::arbiter* arbiter_ = nullptr;
 };
 
+namespace detail {
+/// Throws std::logic_error on a worker of any dispatcher, inside predicates and
+/// in coroutines.
+void refuse_blocking(const char* what);
+} // namespace detail
+
 /// How activate and spawn make one.
 struct detail_activation_access {
   static activation make(detail::arbiter& a) noexcept { return activation{a}; }
+  static detail::arbiter* of(const activation& a) noexcept {
+    return a.arbiter_;
+  }
+  /// Cancels what waits in vain on a dispatcher that is cranked by hand.
+  static void cancel_and_wait(activation running);
 };
 
 } // namespace wharf::inline v1

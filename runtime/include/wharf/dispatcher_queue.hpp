@@ -25,8 +25,8 @@ struct queue_access;
 ///
 /// Thread safety: every member may be called from any thread.
 /// Lifetime: the destructor is close(), and then waits for handlers of this
-/// queue that run; called on one of the dispatcher's own workers it does not
-/// wait.
+/// queue that run and for its coroutines; called on one of the dispatcher's own
+/// workers it does not wait.
 class dispatcher_queue {
 public:
   /// A queue that is made on an ended dispatcher is born closed.
@@ -37,8 +37,9 @@ public:
 
   /// Ends the queue: its arbiters leave their ports and give back what they
   /// had not used, work that has not started is destroyed and counted, running
-  /// handlers finish. Later activations and spawns are refused: they return an
-  /// inactive activation.
+  /// handlers finish, and coroutines that have started are resumed: what they
+  /// await now and later throws wharf::cancelled, in shielded parts too. Later
+  /// activations and spawns are refused: they return an inactive activation.
   void close();
   bool closed() const noexcept;
 
@@ -65,6 +66,11 @@ private:
 
   detail::queue_core* core_;
 };
+
+/// The queue that the calling handler or coroutine runs on. Throws
+/// std::logic_error elsewhere, and when the queue object is gone already, which
+/// only its own coroutines can live to see.
+dispatcher_queue& this_queue();
 
 namespace detail {
 

@@ -14,4 +14,18 @@ public:
   using std::runtime_error::runtime_error;
 };
 
+/// Thrown by the await of a coroutine that was cancelled, or whose queue has
+/// ended, and by every later one. A coroutine that lets it pass ends as it was
+/// asked to: that is reported to nobody.
+class cancelled : public std::runtime_error {
+public:
+  using std::runtime_error::runtime_error;
+};
+
+/// The answer of a request that was dropped without one.
+class unanswered : public std::runtime_error {
+public:
+  using std::runtime_error::runtime_error;
+};
+
 } // namespace wharf::inline v1

@@ -1,9 +1,10 @@
 #pragma once
 
-// What the descriptions returned by receive, choice, join and so on have in
-// common, and how activate turns them into arbiters.
+// How activate turns the descriptions that receive, choice, join and so on
+// return into arbiters.
 
 #include <wharf/activation.hpp>
+#include <wharf/detail/description.hpp>
 #include <wharf/detail/interleave_core.hpp>
 #include <wharf/detail/one_time.hpp>
 
@@ -12,43 +13,11 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <stdexcept>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 
 namespace wharf::inline v1::detail {
-
-/// Base of every description. It may be moved about, and is used once.
-class builder {
-public:
-  builder(builder&& other) noexcept : used_{std::exchange(other.used_, true)} {}
-  builder& operator=(builder&&) = delete;
-
-  /// Throws std::logic_error the second time.
-  void use() {
-    if (std::exchange(used_, true)) {
-      throw std::logic_error{"this arbiter has been activated already"};
-    }
-  }
-
-protected:
-  builder() noexcept = default;
-  ~builder() = default;
-
-private:
-  bool used_ = false;
-};
-
-template <class B>
-concept any_builder = std::derived_from<std::remove_cvref_t<B>, builder>;
-
-/// A description of an arbiter that fires once, and so of a branch. It names
-/// its branch_type, which is made in place from the description.
-template <class B>
-concept one_time_builder = any_builder<B> && requires {
-  typename std::remove_cvref_t<B>::branch_type;
-};
 
 /// A description that becomes an arbiter by itself when it is activated.
 template <class B>
@@ -58,15 +27,6 @@ concept persistent_builder = any_builder<B> && !one_time_builder<B>;
 template <class B>
 concept member_builder =
     any_builder<B> && requires { requires std::remove_cvref_t<B>::for_groups; };
-
-/// Names both types in the compiler's message.
-template <class Handler, class... Messages>
-struct handler_for {
-  static constexpr bool accepts =
-      std::is_invocable_v<std::decay_t<Handler>&, Messages...>;
-  static_assert(accepts, "the handler can't be called with these messages: "
-                         "see handler_for<Handler, Messages...> above");
-};
 
 /// The root of branches whose types are known: one allocation for all.
 template <class... Branches>

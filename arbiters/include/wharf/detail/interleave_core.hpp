@@ -43,12 +43,15 @@ public:
   /// Nothing more will come and nothing waits.
   virtual bool spent() const noexcept = 0;
 
-  /// Runs the handler with a unit; reports what it throws. No lock held.
-  virtual void run(message_list unit, turn& budget) noexcept = 0;
+  /// Runs the handler with a unit; reports what it throws. One that goes on
+  /// keeps its slot, and gives it back by slot_over(). No lock held.
+  virtual handled run(message_list unit, turn& budget) noexcept = 0;
 
 protected:
   interleave_core& owner() const noexcept { return *owner_; }
   group_kind kind() const noexcept { return kind_; }
+  /// A handler of it that went on has ended.
+  void slot_over() noexcept;
 
 private:
   friend class interleave_core;
@@ -66,6 +69,8 @@ private:
 ///   may start now. The interleave is in its queue's line at most once
 ///   (queued_): it is put there by whoever makes a unit startable, and by a
 ///   worker that starts a concurrent unit while another one may start too.
+///   A handler that is a coroutine holds its slot across its awaits, while no
+///   worker is inside; its end is looked after like that of any other.
 ///
 /// THE RULE (pick)
 ///
@@ -123,6 +128,9 @@ public:
   /// A one-time member is being decided; the interleave stays meanwhile.
   void claim_begins_locked() noexcept { ++claims_; }
   void claim_ends_locked(decision& d) noexcept;
+  /// A handler that went on has ended: its slot is free.
+  void slot_over(bool exclusive) noexcept;
+  void teardown_over() noexcept;
 
   explicit interleave_core(queue_core& queue) noexcept : arbiter{queue} {}
 
@@ -143,6 +151,12 @@ private:
   void wake_locked(decision& d) noexcept;
   void members_leave(decision& d) noexcept;
   bool try_finish_locked() noexcept;
+  bool idle_locked() const noexcept {
+    return !exclusive_running_ && concurrent_running_ == 0;
+  }
+  void free_slot_locked(bool exclusive) noexcept;
+  void look_after() noexcept WHARF_UNCHECKED;
+  void close_ports() noexcept;
   /// Releases mutex_ while the handler runs.
   void run_teardown(turn& budget) noexcept WHARF_REQUIRES(mutex_);
 
@@ -173,6 +187,7 @@ private:
 
 /// A persistent receiver in a group.
 class receive_member : public interleave_member,
+                       public handler_owner,
                        public receiver,
                        public message_filter {
 public:
@@ -188,12 +203,16 @@ public:
   }
   message_list take_unit() noexcept final;
   bool spent() const noexcept final { return closed_ && waiting_.empty(); }
-  void run(message_list unit, turn& budget) noexcept final;
+  handled run(message_list unit, turn& budget) noexcept final;
   offer_result offer(decision& d, offered& m) noexcept final;
   void port_closed(decision& d) noexcept final;
 
+protected:
+  queue_core& queue() const noexcept { return queue_; }
+
 private:
-  virtual void handle(message_list unit) = 0;
+  virtual handled handle(message_list unit, turn& budget) = 0;
+  void handler_ended(std::exception_ptr failure) noexcept final;
   bool accept(decision& d, message_node* node) noexcept;
 
   queue_core& queue_;
@@ -203,7 +222,9 @@ private:
 };
 
 /// A persistent join in a group.
-class join_member : public interleave_member, public join_core {
+class join_member : public interleave_member,
+                    public handler_owner,
+                    public join_core {
 public:
   join_member(queue_core& queue, std::vector<port_ref> parts,
               std::size_t repeat, std::int32_t priority)
@@ -217,10 +238,14 @@ public:
   }
   message_list take_unit() noexcept final;
   bool spent() const noexcept final { return closed_ && waiting_.empty(); }
-  void run(message_list unit, turn& budget) noexcept final;
+  handled run(message_list unit, turn& budget) noexcept final;
+
+protected:
+  queue_core& queue() const noexcept { return queue_; }
 
 private:
-  virtual void handle(message_list unit) = 0;
+  virtual handled handle(message_list unit, turn& budget) = 0;
+  void handler_ended(std::exception_ptr failure) noexcept final;
   bool may_commit() noexcept final;
   void committed(decision& d, message_list unit) noexcept final;
   void starved(decision& d) noexcept final;
@@ -256,11 +281,12 @@ public:
   }
   message_list take_unit() noexcept final;
   bool spent() const noexcept final { return ended_ && !waiting_; }
-  void run(message_list unit, turn& budget) noexcept final;
+  handled run(message_list unit, turn& budget) noexcept final;
 
   bool claim(one_time& root, branch* winner) noexcept final;
   void ready(one_time& root, decision& d) noexcept final;
   void unfired(decision& d) noexcept final;
+  void ended(one_time& root) noexcept final;
 
 private:
   one_time& root_;

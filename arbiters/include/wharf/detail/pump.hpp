@@ -5,6 +5,7 @@
 
 #include <wharf/detail/arbiter.hpp>
 #include <wharf/detail/decision.hpp>
+#include <wharf/detail/handler_owner.hpp>
 #include <wharf/detail/message.hpp>
 #include <wharf/detail/sync.hpp>
 
@@ -27,7 +28,7 @@ private:
 
   message_list units_;
   message_node* last_gift_ = nullptr; // in units_: where the next one belongs
-  std::uint32_t active_ = 0;          // workers inside run()
+  std::uint32_t active_ = 0; // workers inside run(), handlers that went on
   bool queued_ = false;
   bool leaving_ = false;
   bool closing_ = false;
@@ -55,7 +56,8 @@ struct pump_outbox {
 ///   The pump is in its queue's line at most once (queued_). Whoever adds to
 ///   the inbox puts it there; a worker that finds more than one unit puts it
 ///   back before it runs the first, for another worker to join in. A serial
-///   pump (one_at_a_time) is not put there while a worker is inside.
+///   pump (one_at_a_time) is not put there while a worker is inside, or while a
+///   handler that is a coroutine goes on.
 ///
 /// INVARIANTS (under the inbox lock)
 ///
@@ -70,7 +72,7 @@ struct pump_outbox {
 /// LAYOUT  What posters write (pump_inbox) and what workers touch for each
 ///   message (pump, the handler, the outbox) lie more than a cache line apart:
 ///   side by side they cost an outside poster's message 250 ns instead of 90.
-class pump : public arbiter {
+class pump : public arbiter, public handler_owner {
 public:
   void run(turn& budget) noexcept final;
   void discard() noexcept final;
@@ -82,8 +84,10 @@ protected:
   pump(queue_core& queue, pump_inbox& inbox, std::uint32_t unit_size) noexcept
       : arbiter{queue}, inbox_{inbox}, unit_size_{unit_size} {}
 
-  /// Runs the handler with one unit and destroys it. May throw.
-  virtual void handle(message_list unit) = 0;
+  /// Runs the handler with one unit, which it destroys. May throw.
+  virtual handled handle(message_list unit, turn& budget) = 0;
+  /// Whether its handlers go on.
+  virtual bool in_coroutines() const noexcept { return false; }
   /// The handler is about to start with this unit.
   virtual void started(const message_list&) noexcept {}
   /// It ends by itself: leaves the ports that still know it.
@@ -113,6 +117,9 @@ protected:
   bool left() const noexcept { return left_.load(memory_order_acquire); }
 
 private:
+  void handler_ended(std::exception_ptr failure) noexcept final;
+  void run_unit(message_list unit, turn& budget) noexcept;
+  void leave_run() noexcept WHARF_UNCHECKED;
   void wake_locked(decision& d) noexcept;
   void insert_gift_locked(message_node* gift) noexcept;
   message_list take_inbox_locked() noexcept;

@@ -6,12 +6,31 @@
 #include <wharf/detail/one_time.hpp>
 #include <wharf/detail/timers.hpp>
 
+#include <algorithm>
+
 namespace wharf::inline v1::detail {
+
+/// A delay from the moment of arming, or a point of time.
+class due_time {
+public:
+  explicit due_time(duration delay) noexcept : delay_{delay} {}
+  explicit due_time(time_point due) noexcept
+      : delay_{due.time_since_epoch()}, absolute_{true} {}
+  time_point from(time_point now) const noexcept {
+    return absolute_
+               ? std::min(time_point{delay_}, due_after(now, duration::max()))
+               : due_after(now, delay_);
+  }
+
+private:
+  duration delay_;
+  bool absolute_ = false;
+};
 
 /// Wins at its due time unless its root is decided before.
 class timer_branch : public branch, public timer_entry {
 public:
-  explicit timer_branch(duration delay) noexcept : delay_{delay} {}
+  explicit timer_branch(due_time when) noexcept : when_{when} {}
 
   void arm(decision& d) final;
   void disarm(decision& d) noexcept final;
@@ -25,7 +44,7 @@ protected:
 private:
   time_point fire(decision& d, time_point due, time_point now) noexcept final;
 
-  const duration delay_;
+  const due_time when_;
 };
 
 /// Runs its handler at every multiple of a period after its activation.
@@ -33,7 +52,7 @@ private:
 /// Ticks keep to that grid, so lateness does not add up. A tick that is due
 /// while the handler still runs, or while the machine stalled, is made up
 /// once; further ones are left out. Its handler never overlaps itself.
-class periodic : public arbiter, public timer_entry {
+class periodic : public arbiter, public timer_entry, public handler_owner {
 public:
   void activate(bool linked);
   bool cancel() noexcept final;
@@ -46,10 +65,12 @@ public:
 
 protected:
   periodic(queue_core& queue, duration period);
-  virtual void tick() = 0;
+  virtual handled tick(turn& budget) = 0;
 
 private:
   time_point fire(decision& d, time_point due, time_point now) noexcept final;
+  void handler_ended(std::exception_ptr failure) noexcept final;
+  void ticked() noexcept;
   /// Whether the caller must call finish_pinned(), with the value of queued_.
   bool try_finish_locked() noexcept WHARF_REQUIRES(mutex_);
 

@@ -12,6 +12,26 @@ namespace wharf::inline v1::detail {
 
 class decision;
 
+/// Somebody who hears of an arbiter's end. In a list of the arbiter, guarded by
+/// the list lock of its queue.
+class end_listener {
+public:
+  /// The arbiter has ended; the listener is out of its list. That lock is held.
+  virtual void heard_end(decision& d) noexcept = 0;
+
+protected:
+  end_listener() noexcept = default;
+  ~end_listener() = default;
+  end_listener(const end_listener&) = delete;
+  end_listener& operator=(const end_listener&) = delete;
+
+private:
+  friend class arbiter;
+  end_listener* previous_ = nullptr;
+  end_listener* next_ = nullptr;
+  bool listening_ = false;
+};
+
 /// The untyped root of everything that is activated.
 ///
 /// Lifetime: counted. The queue holds one reference from link() until
@@ -40,6 +60,13 @@ public:
     }
   }
 
+  /// Its queue ends: like cancel(), and nothing may keep it from ending.
+  virtual void end_with_queue() noexcept { cancel(); }
+
+  /// Will hear of the end. False: it has ended already.
+  bool listen(end_listener& who) noexcept;
+  void stop_listening(end_listener& who) noexcept;
+
   /// Called by a decision, once, with no lock held, for an arbiter that was
   /// handed to decision::settle().
   virtual void settle(decision&) noexcept {}
@@ -62,17 +89,27 @@ protected:
 
   /// Destroys handlers, predicates and captures.
   virtual void destroy_payload() noexcept = 0;
+  /// Called after that, before anybody hears of the end.
+  virtual void payload_destroyed() noexcept {}
+
+  /// Its queue's end waits for it.
+  void be_coroutine() noexcept { coroutine_ = true; }
 
 private:
   friend class arbiter_list;
   friend class decision;
+  friend class queue_core;
 
   void perish() noexcept final;
+  /// Requires: the list lock of its queue.
+  void end_locked(decision& d) noexcept;
 
   atomic<std::uint32_t> refs_{1};
   atomic<std::uint32_t> ended_{0};
   bool keep_reference_ = false;
+  bool coroutine_ = false;            // constant once constructed
   bool linked_ = false;               // guarded by the queue's list lock
+  end_listener* listeners_ = nullptr; // guarded by the queue's list lock
   arbiter* next_ = nullptr;           // guarded by the queue's list lock
   arbiter* previous_ = nullptr;       // guarded by the queue's list lock
   arbiter* next_to_settle_ = nullptr; // the deciding thread's

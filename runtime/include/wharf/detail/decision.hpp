@@ -71,7 +71,17 @@ public:
   // Notes.
 
   /// `a` runs on its queue once the locks are released.
-  void schedule(work_item& item) noexcept { work_.push_back(item); }
+  void schedule(work_item& item) noexcept {
+    if (&item == at_hand_) {
+      is_at_hand_ = true;
+    } else {
+      work_.push_back(item);
+    }
+  }
+  /// If `item` is scheduled by this decision it is not put in line: the caller,
+  /// who is running it, looks at at_hand() after finish() and goes on with it.
+  void keep_at_hand(work_item& item) noexcept { at_hand_ = &item; }
+  bool at_hand() const noexcept { return is_at_hand_; }
   /// `a.settle()` is called once the locks are released. The caller has claimed
   /// `a`, so nobody else ends it before.
   void settle(arbiter& a) noexcept;
@@ -94,6 +104,8 @@ private:
   lock_set more_;              // all others
   lock_set wanted_;
   work_list work_;
+  work_item* at_hand_ = nullptr;
+  bool is_at_hand_ = false;
   arbiter* to_settle_ = nullptr;
   arbiter* last_to_settle_ = nullptr;
   std::vector<failure> failures_;

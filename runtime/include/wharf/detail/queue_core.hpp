@@ -14,6 +14,10 @@
 #include <span>
 #include <string>
 
+namespace wharf::inline v1 {
+class dispatcher_queue;
+}
+
 namespace wharf::inline v1::detail {
 
 class dispatcher_core;
@@ -41,7 +45,7 @@ public:
   // Work.
 
   /// Puts an item in the line and sees that somebody will run it. After the
-  /// queue's end the item is discarded instead.
+  /// queue's end the item is discarded instead, unless it survives that.
   void enqueue(work_item& item,
                placement where = placement::next_if_ours) noexcept;
 
@@ -60,7 +64,8 @@ public:
   }
   /// Suspended, or nothing in line.
   bool idle() const noexcept {
-    return halted_.load() || depth_.load(memory_order_acquire) == 0;
+    return (halted_.load() && !closed()) ||
+           depth_.load(memory_order_acquire) == 0;
   }
   std::size_t depth() const noexcept {
     return depth_.load(memory_order_relaxed);
@@ -70,7 +75,12 @@ public:
 
   /// False if the queue has ended: the arbiter must not be armed then.
   bool link(arbiter& a) noexcept WHARF_EXCLUDES(list_mutex_);
-  void unlink(arbiter& a) noexcept WHARF_EXCLUDES(list_mutex_);
+  /// For what has started and must be waited for.
+  void link_regardless(arbiter& a) noexcept WHARF_EXCLUDES(list_mutex_);
+  /// Unlinks it and tells those who listen.
+  void end(arbiter& a) noexcept WHARF_EXCLUDES(list_mutex_);
+  /// Coroutines that are linked. Once the queue is closed it only falls.
+  std::size_t coroutines() const noexcept WHARF_EXCLUDES(list_mutex_);
 
   // Failures.
 
@@ -91,8 +101,9 @@ public:
 
   // Ends.
 
-  /// Refuses new work, ends the arbiters, discards what has not started. Does
-  /// not wait. Safe to call twice and from any thread.
+  /// Refuses new work, ends the arbiters, discards what has not started, and
+  /// has coroutines that wait resumed with `cancelled`. Does not wait. Safe to
+  /// call twice and from any thread.
   void close() noexcept;
   bool closed() const noexcept { return closed_.load(memory_order_acquire); }
   std::uint64_t discarded() const noexcept {
@@ -102,11 +113,19 @@ public:
     discarded_.fetch_add(1, memory_order_relaxed);
   }
 
+  /// The handle, while there is one.
+  dispatcher_queue* handle() const noexcept {
+    return handle_.load(memory_order_acquire);
+  }
+  void set_handle(dispatcher_queue* handle) noexcept {
+    handle_.store(handle, memory_order_release);
+  }
   dispatcher_core& pool() const noexcept { return pool_; }
   const std::string& name() const noexcept { return name_; }
 
 private:
   friend class dispatcher_core;
+  friend class arbiter;
 
   void show_line_locked() noexcept WHARF_REQUIRES(line_mutex_);
   void unlock_and_wake(const worker* self, std::size_t depth) noexcept
@@ -115,6 +134,7 @@ private:
   friend class ready_queues;
 
   dispatcher_core& pool_; // kept alive by a reference
+  atomic<dispatcher_queue*> handle_{nullptr};
   const std::string name_;
   atomic<std::uint32_t> refs_{1};
 
@@ -131,6 +151,7 @@ private:
 
   mutable mutex list_mutex_;
   arbiter_list arbiters_ WHARF_GUARDED_BY(list_mutex_);
+  std::size_t coroutines_ WHARF_GUARDED_BY(list_mutex_) = 0;
   bool ended_ WHARF_GUARDED_BY(list_mutex_) = false;
   port_core* failures_ WHARF_GUARDED_BY(list_mutex_) = nullptr; // a handle
 

@@ -55,6 +55,10 @@ public:
   /// decided handler that is discarded, before anybody hears that it has ended.
   virtual void discard() noexcept = 0;
 
+  /// Whether it runs even on an ended queue: a coroutine that has started does,
+  /// since nobody may destroy it.
+  virtual bool survives_close() const noexcept { return false; }
+
   queue_core& queue() const noexcept { return *queue_; }
 
 protected:

@@ -36,7 +36,12 @@ void one_time::branch_died(decision& d) noexcept {
   }
 }
 
-void one_time::arm_all(decision& d, bool timers) {
+void one_time::forget_branches() noexcept {
+  live_.store(0, memory_order_relaxed);
+  winner_ = first_ = last_ = nullptr;
+}
+
+void one_time::arm_branches(decision& d, bool timers) {
   for (branch* b = first_; b != nullptr && !decided(); b = b->next_) {
     if (b->is_timer() == timers) {
       b->arm(d);
@@ -44,8 +49,8 @@ void one_time::arm_all(decision& d, bool timers) {
   }
 }
 
-void one_time::activate(bool linked) {
-  decision d;
+void one_time::arm(decision& d, bool open,
+                   std::exception_ptr& failure) noexcept {
   const auto end_unfired = [&] {
     if (claim(nullptr)) {
       d.settle(*this);
@@ -58,26 +63,36 @@ void one_time::activate(bool linked) {
       d.settle(*this);
     }
   };
-  if (!linked || first_ == nullptr) {
+  if (!open || first_ == nullptr) {
     end_unfired();
   }
   try {
-    arm_all(d, false);
-    arm_all(d, true);
+    arm_branches(d, false);
+    arm_branches(d, true);
   } catch (...) {
     d.unlock();
+    failure = std::current_exception();
     end_unfired();
-    armed();
-    throw;
   }
-  armed();
+  armed(); // who sees this may go on: nothing is written after it
+}
+
+void one_time::activate(bool linked) {
+  std::exception_ptr failure;
+  {
+    decision d;
+    arm(d, linked, failure);
+  }
+  if (failure != nullptr) {
+    std::rethrow_exception(failure);
+  }
 }
 
 void one_time::settle(decision& d) noexcept {
   const std::uint32_t before =
       state_.fetch_or(bit_handed_over, memory_order_acq_rel);
   if ((before & bit_arming) != 0) {
-    return; // activate() will see bit 2 and settle
+    return; // arm() will see bit 2 and settle
   }
   for (branch* b = first_; b != nullptr; b = b->next_) {
     if (b == winner_) {
@@ -86,6 +101,10 @@ void one_time::settle(decision& d) noexcept {
       b->disarm(d);
     }
   }
+  settled(d);
+}
+
+void one_time::settled(decision& d) noexcept {
   if (winner_ == nullptr) {
     finish();
     if (sink_ != nullptr) {
@@ -107,14 +126,28 @@ bool one_time::cancel() noexcept {
   return true;
 }
 
-void one_time::run(turn& budget) noexcept {
+handled one_time::run_branch(turn& budget) noexcept {
   budget.spend();
   try {
-    winner_->run();
+    if (winner_->run(budget) == handled::goes_on) {
+      return handled::goes_on; // it may have ended, and this with it
+    }
   } catch (...) {
     queue().report(std::current_exception());
   }
   finish();
+  return handled::over;
+}
+
+void one_time::handler_ended(std::exception_ptr failure) noexcept {
+  if (failure != nullptr) {
+    queue().report(std::move(failure));
+  }
+  unit_sink* const sink = sink_;
+  finish();
+  if (sink != nullptr) {
+    sink->ended(*this);
+  }
 }
 
 void one_time::discard() noexcept {

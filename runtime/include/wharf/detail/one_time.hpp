@@ -2,16 +2,19 @@
 
 // Arbiters that fire once. Every one of them is a choice: of its branches
 // exactly one wins. A plain receive is a choice with one branch, and a nested
-// choice adds its branches to the root, so depth costs nothing.
+// choice adds its branches to the root, so depth costs nothing. A coroutine is
+// a root too: its branches are those of the await that it is at.
 
 #include <wharf/detail/arbiter.hpp>
 #include <wharf/detail/decision.hpp>
+#include <wharf/detail/handler_owner.hpp>
 #include <wharf/detail/message.hpp>
 #include <wharf/detail/queue_core.hpp>
 #include <wharf/detail/sync.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <vector>
 
 namespace wharf::inline v1::detail {
@@ -32,8 +35,9 @@ public:
   /// It has won: leaves the ports where claiming did not do so.
   virtual void won(decision&) noexcept {}
 
-  /// Runs the handler with what was taken. May throw.
-  virtual void run() = 0;
+  /// Runs the handler with what was taken. May throw. An awaited branch has no
+  /// handler: its coroutine asks it for what was taken.
+  virtual handled run(turn&) { return handled::over; }
 
   /// It has won but won't run. Either gives back or destroys what was taken.
   virtual void give_back_taken(decision& d) noexcept = 0;
@@ -69,6 +73,8 @@ public:
   virtual void ready(one_time& root, decision& d) noexcept = 0;
   /// The root has ended without firing.
   virtual void unfired(decision& d) noexcept = 0;
+  /// The root's handler, a coroutine, has ended.
+  virtual void ended(one_time& root) noexcept = 0;
 
 protected:
   ~unit_sink() = default;
@@ -79,6 +85,7 @@ protected:
 ///   state_ is one word:   bit 0  decided: a branch has won, or the end has
 ///                         bit 1  arming: activate() has not returned yet
 ///                         bit 2  handed over: settle() came while arming
+///                         others: a coroutine's, see coroutine_root.hpp
 ///
 ///   claim() sets bit 0 by compare-exchange, under the lock of the port whose
 ///   message decides. One thread succeeds; it alone goes on: it writes
@@ -92,7 +99,7 @@ protected:
 ///
 ///   C1  After claim() fails nothing was taken: a loser touches no message.
 ///   C2  When the winner's handler is scheduled no other branch is listed.
-class one_time : public arbiter {
+class one_time : public arbiter, public handler_owner {
 public:
   bool decided() const noexcept {
     return (state_.load(memory_order_acquire) & bit_decided) != 0;
@@ -117,28 +124,43 @@ public:
 
   bool cancel() noexcept override;
   bool active() const noexcept override { return !decided(); }
-  void settle(decision& d) noexcept override;
-  void run(turn& budget) noexcept override;
+  void settle(decision& d) noexcept final;
+  void run(turn& budget) noexcept override {
+    static_cast<void>(run_branch(budget));
+  }
   void discard() noexcept override;
 
-  // For a sink that won't run what it was given.
+  // For a sink that runs it, or won't run what it was given.
+  handled run_branch(turn& budget) noexcept;
   void give_back_taken(decision& d) noexcept;
   void name_ports(std::vector<port_ref>& ports) const;
 
 protected:
   using arbiter::arbiter;
 
-private:
   static constexpr std::uint32_t bit_decided = 1;
   static constexpr std::uint32_t bit_arming = 2;
   static constexpr std::uint32_t bit_handed_over = 4;
 
-  void arm_all(decision& d, bool timers);
+  /// Looks at all branches and registers them; `open` false ends it at once.
+  /// Requires: bit_arming. If arming throws it ends unfired, unless a branch
+  /// has won already, and `failure` says why.
+  void arm(decision& d, bool open, std::exception_ptr& failure) noexcept;
+  branch* winner() const noexcept { return winner_; }
+  /// A coroutine's next await begins without branches.
+  void forget_branches() noexcept;
 
   atomic<std::uint32_t> state_{bit_arming};
+
+private:
+  /// All branches have left but the winner, if there is one.
+  virtual void settled(decision& d) noexcept;
+  void handler_ended(std::exception_ptr failure) noexcept final;
+  void arm_branches(decision& d, bool timers);
+
   atomic<std::uint32_t> live_{0}; // branches that may still win
   branch* winner_ = nullptr;      // the claimer's, then the settler's
-  branch* first_ = nullptr;       // constant once activated
+  branch* first_ = nullptr;       // constant while armed
   branch* last_ = nullptr;
   unit_sink* sink_ = nullptr; // constant once activated
 };

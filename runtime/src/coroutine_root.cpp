@@ -1,0 +1,262 @@
+// See the head comment in detail/coroutine_root.hpp.
+
+#include <wharf/detail/coroutine_root.hpp>
+
+#include <wharf/error.hpp>
+
+#include <utility>
+
+namespace wharf::inline v1::detail {
+namespace {
+
+constinit thread_local coroutine_root* running = nullptr;
+
+} // namespace
+
+// Not inline: a coroutine may migrate between two reads of a thread-local.
+[[gnu::noinline]] coroutine_root* current_coroutine() noexcept {
+  return running;
+}
+
+bool is_cancelled(const std::exception_ptr& failure) noexcept {
+  if (failure == nullptr) {
+    return false;
+  }
+  try {
+    std::rethrow_exception(failure);
+  } catch (const cancelled&) {
+    return true;
+  } catch (...) {
+    return false;
+  }
+}
+
+coroutine_root::coroutine_root(queue_core& queue) noexcept : one_time{queue} {
+  be_coroutine();
+  state_.store(0, memory_order_relaxed);
+}
+
+coroutine_root::~coroutine_root() = default;
+
+/// Whether awaits are cut short.
+bool coroutine_root::cut(std::uint32_t state) noexcept {
+  if ((state & bit_bound) != 0) {
+    return false;
+  }
+  return (state & bit_forced) != 0 ||
+         (state & (bit_cancelled | bit_shielded)) == bit_cancelled;
+}
+
+bool coroutine_root::active() const noexcept {
+  const std::uint32_t state = state_.load(memory_order_acquire);
+  return (state & bit_over) == 0 &&
+         (state & (bit_started | bit_decided)) != bit_decided;
+}
+
+bool coroutine_root::survives_close() const noexcept {
+  return (state_.load(memory_order_acquire) & bit_started) != 0;
+}
+
+bool coroutine_root::refuses_awaits() const noexcept {
+  return cut(state_.load(memory_order_acquire));
+}
+
+// Starting.
+
+void coroutine_root::launch() noexcept {
+  if (queue().link(*this)) {
+    queue().enqueue(*this); // the line takes over the first reference
+  } else {
+    state_.store(bit_decided, memory_order_release);
+    finish();
+  }
+}
+
+bool coroutine_root::claim_start() noexcept {
+  std::uint32_t state = state_.load(memory_order_relaxed);
+  while ((state & bit_decided) == 0) {
+    if (state_.compare_exchange_weak(state, state | bit_decided | bit_started,
+                                     memory_order_acq_rel,
+                                     memory_order_relaxed)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void coroutine_root::start_now(turn& budget) noexcept {
+  static_cast<void>(claim_start()); // nobody else knows it yet
+  if (!queue().link(*this)) {
+    queue().link_regardless(*this);
+    end_with_queue();
+  }
+  begin(budget);
+}
+
+void coroutine_root::begin(turn& budget) noexcept {
+  try {
+    next_ = frame_ = make_frame();
+  } catch (...) {
+    end(std::current_exception());
+    return;
+  }
+  steps(budget);
+}
+
+void coroutine_root::run(turn& budget) noexcept {
+  if (survives_close()) {
+    steps(budget);
+  } else if (claim_start()) {
+    begin(budget);
+  } else {
+    drop_ref(); // cancelled before it began
+  }
+}
+
+void coroutine_root::discard() noexcept {
+  std::uint32_t fresh = 0;
+  if (state_.compare_exchange_strong(fresh, bit_decided, memory_order_acq_rel,
+                                     memory_order_relaxed)) {
+    queue().count_discarded();
+    finish();
+  } else {
+    drop_ref(); // cancelled before it began
+  }
+}
+
+// Running.
+
+void coroutine_root::steps(turn& budget) noexcept {
+  for (;;) {
+    budget.spend();
+    coroutine_root* const outer = std::exchange(running, this);
+    std::exchange(next_, nullptr).resume();
+    running = outer;
+    if (std::exchange(awaiting_, false)) {
+      if (!arm_await()) {
+        return; // K1: armed
+      }
+    } else if (next_ == nullptr) {
+      end(failure());
+      return;
+    }
+    if (budget.over()) {
+      queue().enqueue(*this, placement::back);
+      return; // K1: in line
+    }
+  }
+}
+
+void coroutine_root::begin_await(std::coroutine_handle<> leaf) noexcept {
+  forget_branches();
+  next_ = leaf;
+  awaiting_ = true;
+}
+
+bool coroutine_root::arm_await() noexcept {
+  std::uint32_t state = state_.load(memory_order_relaxed);
+  do {
+    if (cut(state)) {
+      return true; // no branch was armed, and none has won
+    }
+  } while (!state_.compare_exchange_weak(
+      state, (state & ~(bit_decided | bit_handed_over)) | bit_arming,
+      memory_order_acq_rel, memory_order_relaxed));
+  decision d;
+  d.keep_at_hand(*this);
+  arm(d, true, arm_failure_);
+  d.finish();
+  return d.at_hand();
+}
+
+branch& coroutine_root::end_await() {
+  if (winner() != nullptr) {
+    arm_failure_ = nullptr;
+    return *winner();
+  }
+  if (arm_failure_ != nullptr) {
+    std::rethrow_exception(std::exchange(arm_failure_, nullptr));
+  }
+  if (refuses_awaits()) {
+    throw cancelled{"the coroutine has been cancelled"};
+  }
+  throw port_closed{"an awaited port has closed"};
+}
+
+void coroutine_root::settled(decision& d) noexcept {
+  d.schedule(*this);
+}
+
+// Cancelling.
+
+bool coroutine_root::request_cancel(std::uint32_t bits) noexcept {
+  std::uint32_t state = state_.load(memory_order_relaxed);
+  for (;;) {
+    const bool fresh = (state & bit_started) == 0;
+    if ((state & bit_over) != 0 || (fresh && (state & bit_decided) != 0)) {
+      return false;
+    }
+    const bool awaits = (state & bit_decided) == 0;
+    std::uint32_t next = state | bits;
+    if (fresh || (awaits && cut(next))) {
+      next |= bit_decided;
+    }
+    if (!state_.compare_exchange_weak(state, next, memory_order_acq_rel,
+                                      memory_order_relaxed)) {
+      continue;
+    }
+    if (fresh) {
+      if ((bits & bit_forced) != 0) {
+        queue().count_discarded();
+      }
+      finish(true); // the item is still in line and keeps its reference
+      return true;
+    }
+    if (awaits && cut(next)) {
+      decision d;
+      d.settle(*this);
+    }
+    return (state & bit_cancelled) == 0;
+  }
+}
+
+bool coroutine_root::cancel() noexcept {
+  const bool first = request_cancel(bit_cancelled);
+  return first && running != this;
+}
+
+void coroutine_root::end_with_queue() noexcept {
+  request_cancel(bit_cancelled | bit_forced);
+}
+
+// Ending.
+
+void coroutine_root::end(std::exception_ptr failure) noexcept {
+  last_failure_ = std::move(failure);
+  state_.fetch_or(bit_over, memory_order_acq_rel);
+  finish();
+}
+
+void coroutine_root::destroy_payload() noexcept {
+  if (frame_ != nullptr) {
+    std::exchange(frame_, nullptr).destroy();
+  }
+  destroy_arguments();
+}
+
+void coroutine_root::payload_destroyed() noexcept {
+  if (!survives_close()) {
+    return;
+  }
+  std::exception_ptr failure = std::exchange(last_failure_, nullptr);
+  const bool asked = (state_.load(memory_order_relaxed) & bit_cancelled) != 0;
+  finished(asked && is_cancelled(failure) ? nullptr : std::move(failure));
+}
+
+void coroutine_root::finished(std::exception_ptr failure) noexcept {
+  if (failure != nullptr) {
+    queue().report(std::move(failure));
+  }
+}
+
+} // namespace wharf::inline v1::detail
