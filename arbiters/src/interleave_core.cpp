@@ -2,6 +2,8 @@
 
 #include <wharf/detail/interleave_core.hpp>
 
+#include <wharf/detail/queue_end.hpp>
+
 namespace wharf::inline v1::detail {
 
 void interleave_core::add(std::unique_ptr<interleave_member> member,
@@ -163,7 +165,7 @@ bool interleave_core::try_finish_locked() noexcept {
   return over;
 }
 
-bool interleave_core::cancel() noexcept {
+bool interleave_core::end_with_queue(port_names* names) noexcept {
   {
     const lock_guard lock{mutex_};
     if (phase_ != phase::open) {
@@ -171,6 +173,11 @@ bool interleave_core::cancel() noexcept {
     }
     phase_ = phase::leaving;
     open_.store(false, memory_order_release);
+  }
+  if (names != nullptr) {
+    for (const auto& member : members_) { // they stay until they have left
+      names->of(*member);
+    }
   }
   decision d;
   settle(d);

@@ -3,6 +3,7 @@
 #include <wharf/detail/pump.hpp>
 
 #include <wharf/detail/queue_core.hpp>
+#include <wharf/detail/queue_end.hpp>
 
 #include <new>
 
@@ -204,6 +205,13 @@ void pump::leave_run() noexcept {
     leave_ports();
     finish_pinned(last.keep_reference);
   }
+}
+
+bool pump::end_with_queue(port_names* names) noexcept {
+  if (names != nullptr) {
+    names->add(reads());
+  }
+  return cancel();
 }
 
 void pump::discard() noexcept {

@@ -2,6 +2,7 @@
 
 #include <wharf/detail/coroutine_root.hpp>
 
+#include <wharf/detail/queue_end.hpp>
 #include <wharf/error.hpp>
 
 #include <utility>
@@ -88,7 +89,7 @@ void coroutine_root::start_now(turn& budget) noexcept {
   static_cast<void>(claim_start()); // nobody else knows it yet
   if (!queue().link(*this)) {
     queue().link_regardless(*this);
-    end_with_queue();
+    end_with_queue(nullptr);
   }
   begin(budget);
 }
@@ -189,7 +190,8 @@ void coroutine_root::settled(decision& d) noexcept {
 
 // Cancelling.
 
-bool coroutine_root::request_cancel(std::uint32_t bits) noexcept {
+bool coroutine_root::request_cancel(std::uint32_t bits,
+                                    port_names* names) noexcept {
   std::uint32_t state = state_.load(memory_order_relaxed);
   for (;;) {
     const bool fresh = (state & bit_started) == 0;
@@ -213,6 +215,9 @@ bool coroutine_root::request_cancel(std::uint32_t bits) noexcept {
       return true;
     }
     if (awaits && cut(next)) {
+      if (names != nullptr) {
+        names->of(*this); // it is resumed only when it is settled
+      }
       decision d;
       d.settle(*this);
     }
@@ -221,12 +226,13 @@ bool coroutine_root::request_cancel(std::uint32_t bits) noexcept {
 }
 
 bool coroutine_root::cancel() noexcept {
-  const bool first = request_cancel(bit_cancelled);
+  const bool first = request_cancel(bit_cancelled, nullptr);
   return first && running != this;
 }
 
-void coroutine_root::end_with_queue() noexcept {
-  request_cancel(bit_cancelled | bit_forced);
+bool coroutine_root::end_with_queue(port_names* names) noexcept {
+  const bool had_started = survives_close();
+  return request_cancel(bit_cancelled | bit_forced, names) && had_started;
 }
 
 // Ending.

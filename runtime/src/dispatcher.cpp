@@ -38,8 +38,14 @@ dispatcher::~dispatcher() {
 }
 
 void dispatcher::drain() {
-  detail::refuse_in_predicate();
-  core_->drain();
+  detail::refuse_blocking("drain()");
+  core_->drain(detail::time_point::max());
+}
+
+shutdown_report dispatcher::shut_down(detail::duration within) {
+  detail::refuse_blocking("shutdown()");
+  return core_->shut_down(
+      detail::due_after(detail::steady_clock::now(), within));
 }
 
 void dispatcher::on_failure(const port<std::exception_ptr>& failures) {

@@ -123,22 +123,26 @@ void dispatcher_core::start() {
 }
 
 void dispatcher_core::stop() noexcept {
-  ending_.store(
-      true); // before the queues close: open() looks after it added one
-  close_all_queues();
-  std::vector<thread> threads;
-  {
-    const lock_guard lock{mutex_};
-    threads = std::exchange(threads_, {});
-  }
+  // First of all: open() looks at it after it has added a queue.
+  ending_.store(true);
+  close_all_queues(nullptr);
   if (on_own_worker()) {
-    thread_keeper::instance().adopt(std::move(threads));
+    thread_keeper::instance().adopt(take_threads());
     stop_if_over();
     return;
   }
-  await_end([this] { return over(); });
+  await_end(time_point::max(), [this] { return over(); });
+  join_workers();
+}
+
+std::vector<thread> dispatcher_core::take_threads() noexcept {
+  const lock_guard lock{mutex_};
+  return std::exchange(threads_, {});
+}
+
+void dispatcher_core::join_workers() noexcept {
   stop_if_over();
-  for (thread& t : threads) {
+  for (thread& t : take_threads()) {
     t.join();
   }
 }
@@ -187,18 +191,8 @@ void dispatcher_core::progress_of_ends() noexcept {
   tell_waiting();
 }
 
-template <class Condition>
-void dispatcher_core::await_end(Condition over) noexcept {
-  if (manual_) {
-    while (!over() && hand_worker().crank()) {
-    }
-    return;
-  }
-  monitor::scope scope{progress_};
-  scope.wait(over);
-}
-
-void dispatcher_core::close_all_queues() noexcept {
+void dispatcher_core::close_all_queues(
+    std::vector<ended_queue>* ended) noexcept {
   for (;;) {
     queue_core* open = nullptr;
     {
@@ -211,8 +205,13 @@ void dispatcher_core::close_all_queues() noexcept {
       open = *found;
       open->add_ref();
     }
-    open->close();
-    open->drop_ref();
+    queue_end end;
+    open->close(ended != nullptr ? &end : nullptr);
+    if (ended != nullptr) {
+      ended->push_back({open, std::move(end)}); // with the reference
+    } else {
+      open->drop_ref();
+    }
   }
 }
 
@@ -230,12 +229,12 @@ void dispatcher_core::retire(queue_core& queue) noexcept {
     retired_.push_back(&queue); // retiring_ stays raised until the sweep
     return;
   }
-  await_end([&] { return over(queue); });
+  await_end(time_point::max(), [&] { return over(queue); });
   {
     const lock_guard lock{mutex_};
     forget(queue);
   }
-  await_end([&] { return !served(queue); });
+  await_end(time_point::max(), [&] { return !served(queue); });
   retiring_.fetch_sub(1);
   queue.drop_ref();
 }
@@ -285,19 +284,17 @@ bool dispatcher_core::quiet() noexcept {
   });
 }
 
-void dispatcher_core::drain() {
-  refuse_on_worker("drain()");
+bool dispatcher_core::drain(time_point deadline) {
   if (manual_) {
     while (hand_worker().crank()) {
     }
-    return;
+    return true;
   }
   draining_.fetch_add(1);
-  {
-    monitor::scope scope{progress_};
-    scope.wait([this] { return stopping() || quiet(); });
-  }
+  const bool drained =
+      await_end(deadline, [this] { return stopping() || quiet(); });
   draining_.fetch_sub(1);
+  return drained;
 }
 
 void dispatcher_core::wait_for_end(const arbiter& a) {

@@ -8,12 +8,15 @@
 
 #include <wharf/detail/decision.hpp>
 #include <wharf/detail/queue_core.hpp>
+#include <wharf/detail/queue_end.hpp>
 #include <wharf/detail/sync.hpp>
+#include <wharf/shutdown_report.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -56,9 +59,12 @@ public:
   /// Blocks until the arbiter has ended, cranking if this is done by hand.
   void wait_for_end(const arbiter& a);
 
-  /// Returns at a moment when nothing is queued or running. Throws
-  /// std::logic_error on a worker.
-  void drain();
+  /// Returns true at a moment when nothing is queued or running, or false at
+  /// the deadline.
+  bool drain(time_point deadline);
+  /// Drains, ends all queues and stops the threads; gives up at the deadline.
+  /// The first one does it, others wait for it and have its report.
+  shutdown_report shut_down(time_point deadline);
 
   // Queues.
   void open(queue_core& queue);
@@ -142,13 +148,29 @@ private:
   ~dispatcher_core();
 
   void tell_waiting() noexcept;
+  /// False: the deadline came first.
   template <class Condition>
-  void await_end(Condition over) noexcept;
+  bool await_end(time_point deadline, Condition over) noexcept {
+    if (manual_) {
+      while (!over() && hand_worker().crank()) {
+      }
+      return over();
+    }
+    monitor::scope scope{progress_};
+    return scope.wait_until(deadline, over);
+  }
+  std::vector<thread> take_threads() noexcept WHARF_EXCLUDES(mutex_);
+  void join_workers() noexcept;
+  shutdown_report shut_down_now(time_point deadline);
+  struct ended_queue {
+    queue_core* queue; // a reference
+    queue_end end;
+  };
   bool over(const queue_core& queue) const noexcept;
   bool over() const noexcept WHARF_EXCLUDES(mutex_);
   void stop_if_over() noexcept WHARF_EXCLUDES(mutex_);
   void forget(queue_core& queue) noexcept WHARF_REQUIRES(mutex_);
-  void close_all_queues() noexcept;
+  void close_all_queues(std::vector<ended_queue>* ended) noexcept;
   bool served(const queue_core& queue) const noexcept;
   /// Lets go of retired queues that no worker serves any more.
   void sweep_retired() noexcept;
@@ -170,6 +192,8 @@ private:
   std::vector<queue_core*> retired_ WHARF_GUARDED_BY(mutex_);
   std::vector<queue_core*> leaving_ WHARF_GUARDED_BY(mutex_);
   std::vector<thread> threads_ WHARF_GUARDED_BY(mutex_);
+  bool shutting_down_ WHARF_GUARDED_BY(mutex_) = false;
+  std::optional<shutdown_report> report_ WHARF_GUARDED_BY(mutex_);
   port_core* failures_ WHARF_GUARDED_BY(mutex_) = nullptr; // a handle
 
   atomic<bool> ending_{false};   // no queue is open, or will be

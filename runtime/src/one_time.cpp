@@ -2,6 +2,8 @@
 
 #include <wharf/detail/one_time.hpp>
 
+#include <wharf/detail/queue_end.hpp>
+
 namespace wharf::inline v1::detail {
 
 bool one_time::claim(branch* winner) noexcept {
@@ -118,8 +120,15 @@ void one_time::settled(decision& d) noexcept {
 }
 
 bool one_time::cancel() noexcept {
+  return end_with_queue(nullptr);
+}
+
+bool one_time::end_with_queue(port_names* names) noexcept {
   if (!claim(nullptr)) {
     return false;
+  }
+  if (names != nullptr) {
+    names->of(*this); // it ends only when it is settled
   }
   decision d;
   d.settle(*this);

@@ -5,6 +5,7 @@
 #include "dispatcher_core.hpp"
 
 #include <wharf/detail/port_core.hpp>
+#include <wharf/detail/queue_end.hpp>
 
 namespace wharf::inline v1::detail {
 
@@ -150,7 +151,7 @@ std::size_t queue_core::coroutines() const noexcept {
   return coroutines_;
 }
 
-void queue_core::close() noexcept {
+void queue_core::close(queue_end* end) noexcept {
   work_list rest;
   {
     const lock_guard lock{line_mutex_};
@@ -182,7 +183,11 @@ void queue_core::close() noexcept {
     arbiters_.push_back(a);
     a.add_ref();
     list_mutex_.unlock();
-    a.end_with_queue();
+    const bool cut =
+        a.end_with_queue(end != nullptr ? &end->waited_on : nullptr);
+    if (end != nullptr && cut) {
+      ++(a.coroutine_ ? end->coroutines : end->arbiters);
+    }
     a.drop_ref();
     list_mutex_.lock();
   }

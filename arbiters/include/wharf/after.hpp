@@ -4,6 +4,7 @@
 
 #include <wharf/activate.hpp>
 #include <wharf/detail/builder.hpp>
+#include <wharf/detail/clock_duration.hpp>
 #include <wharf/detail/handler.hpp>
 #include <wharf/detail/timer_core.hpp>
 
@@ -22,27 +23,6 @@ struct timeout {
 };
 
 namespace detail {
-
-/// Any duration in the clock's unit, held to the ends of its range.
-template <class Rep, class Period>
-duration clock_duration(std::chrono::duration<Rep, Period> d) {
-  if constexpr (std::is_floating_point_v<Rep>) {
-    if (d.count() != d.count()) {
-      throw std::invalid_argument{"a duration must be a number"};
-    }
-  }
-  // Compared in a type that holds every value of both; the cast below would
-  // overflow, and unsigned or narrow representations would wrap.
-  using wide = std::chrono::duration<long double, Period>;
-  const wide length{static_cast<long double>(d.count())};
-  if (length >= std::chrono::duration_cast<wide>(duration::max())) {
-    return duration::max();
-  }
-  if (length <= std::chrono::duration_cast<wide>(duration::min())) {
-    return duration::min();
-  }
-  return std::chrono::duration_cast<duration>(d);
-}
 
 template <class Handler>
 class timer_branch_of final : public timer_branch {

@@ -2,8 +2,11 @@
 
 // Dispatchers: the worker threads that run handlers, and their clock.
 
+#include <wharf/detail/clock_duration.hpp>
 #include <wharf/port.hpp>
+#include <wharf/shutdown_report.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -50,6 +53,23 @@ public:
   /// Throws std::logic_error on a worker of any dispatcher.
   void drain();
 
+  /// Ends the dispatcher in order: lets what is queued run, as drain() does,
+  /// and then ends all queues as dispatcher_queue::close() does, and the
+  /// threads. Returns when nothing runs any more, at `deadline` at the latest,
+  /// with a report that names what was still running, discarded, cut short, or
+  /// left in ports that were waited on.
+  ///
+  /// Queues that are made afterwards are born closed; ports go on taking
+  /// messages, for others to take. If something was still running, the
+  /// destructor waits for it. Several threads may call it at once, and it may
+  /// be called again: the first call does it, all have its report.
+  /// Throws std::logic_error on a worker of any dispatcher: a handler spawns a
+  /// thread for it, or lets main() know. The deadline is measured in real time.
+  template <class Rep, class Period>
+  shutdown_report shutdown(std::chrono::duration<Rep, Period> deadline) {
+    return shut_down(detail::clock_duration(deadline));
+  }
+
   /// Where failures of handlers and predicates go whose queue names no port,
   /// or a closed one. Without a port here they are logged and counted.
   void on_failure(const port<std::exception_ptr>& failures);
@@ -62,6 +82,7 @@ public:
 private:
   friend struct detail::dispatcher_access;
   friend class dispatcher_queue;
+  shutdown_report shut_down(detail::duration within);
   struct manual {};
   explicit dispatcher(manual);
 

@@ -106,7 +106,8 @@ public:
   }
 
   void activate(bool linked);
-  bool cancel() noexcept final;
+  bool cancel() noexcept final { return end_with_queue(nullptr); }
+  bool end_with_queue(port_names* names) noexcept final;
   bool active() const noexcept final {
     return open_.load(memory_order_acquire);
   }

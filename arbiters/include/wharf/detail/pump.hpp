@@ -76,6 +76,7 @@ class pump : public arbiter, public handler_owner {
 public:
   void run(turn& budget) noexcept final;
   void discard() noexcept final;
+  bool end_with_queue(port_names* names) noexcept final;
   bool active() const noexcept final {
     return !left_.load(memory_order_acquire) && !ended();
   }

@@ -11,6 +11,7 @@
 namespace wharf::inline v1::detail {
 
 class decision;
+class port_names;
 
 /// Somebody who hears of an arbiter's end. In a list of the arbiter, guarded by
 /// the list lock of its queue.
@@ -60,8 +61,9 @@ public:
     }
   }
 
-  /// Its queue ends: like cancel(), and nothing may keep it from ending.
-  virtual void end_with_queue() noexcept { cancel(); }
+  /// Its queue ends: like cancel(), and nothing may keep it from ending. Names
+  /// what it waited on, if somebody wants to know.
+  virtual bool end_with_queue(port_names*) noexcept { return cancel(); }
 
   /// Will hear of the end. False: it has ended already.
   bool listen(end_listener& who) noexcept;

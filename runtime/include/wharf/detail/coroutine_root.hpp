@@ -55,7 +55,7 @@ public:
   void start_now(turn& budget) noexcept;
 
   bool cancel() noexcept final;
-  void end_with_queue() noexcept final;
+  bool end_with_queue(port_names* names) noexcept final;
   bool active() const noexcept final;
   bool survives_close() const noexcept final; // once started
   void run(turn& budget) noexcept final;
@@ -130,7 +130,7 @@ private:
 
   static bool cut(std::uint32_t state) noexcept;
   bool claim_start() noexcept;
-  bool request_cancel(std::uint32_t bits) noexcept;
+  bool request_cancel(std::uint32_t bits, port_names* names) noexcept;
   void begin(turn& budget) noexcept;
   void steps(turn& budget) noexcept;
   /// False: somebody else resumes it, perhaps at this moment.

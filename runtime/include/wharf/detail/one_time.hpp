@@ -123,6 +123,7 @@ public:
   void activate(bool linked);
 
   bool cancel() noexcept override;
+  bool end_with_queue(port_names* names) noexcept override;
   bool active() const noexcept override { return !decided(); }
   void settle(decision& d) noexcept final;
   void run(turn& budget) noexcept override {

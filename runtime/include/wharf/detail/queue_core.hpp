@@ -22,6 +22,7 @@ namespace wharf::inline v1::detail {
 
 class dispatcher_core;
 class port_core;
+struct queue_end;
 class worker;
 
 /// Where in the line a work item goes.
@@ -104,7 +105,8 @@ public:
   /// Refuses new work, ends the arbiters, discards what has not started, and
   /// has coroutines that wait resumed with `cancelled`. Does not wait. Safe to
   /// call twice and from any thread.
-  void close() noexcept;
+  /// `end`: what was cut short is added to it.
+  void close(queue_end* end = nullptr) noexcept;
   bool closed() const noexcept { return closed_.load(memory_order_acquire); }
   std::uint64_t discarded() const noexcept {
     return discarded_.load(memory_order_relaxed);

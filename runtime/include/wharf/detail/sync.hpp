@@ -123,6 +123,15 @@ public:
     void wait(Condition holds) {
       monitor_.changed_.wait(lock_, holds);
     }
+    /// False: the deadline came first.
+    template <class Condition>
+    bool wait_until(steady_clock::time_point deadline, Condition holds) {
+      if (deadline == steady_clock::time_point::max()) {
+        wait(holds);
+        return true;
+      }
+      return monitor_.changed_.wait_until(lock_, deadline, holds);
+    }
 
   private:
     monitor& monitor_;
