@@ -123,6 +123,7 @@ void interleave_core::members_leave(decision& d) noexcept {
 /// be done.
 void interleave_core::settle(decision& d) noexcept {
   bool leave = false;
+  bool tearing = false;
   {
     const lock_guard lock{mutex_};
     if (phase_ == phase::open && ended_ == members_.size()) {
@@ -141,9 +142,14 @@ void interleave_core::settle(decision& d) noexcept {
       return;
     }
     leave = !std::exchange(leave_begun_, true);
+    tearing = phase_ == phase::tearing;
   }
   if (leave) {
     members_leave(d);
+    if (tearing && cancels_) {
+      scope_.set_cancelled();
+      queue().cancel_all(scope_);
+    }
   }
   mutex_.lock();
   wake_locked(d);

@@ -8,6 +8,10 @@ void interleave_member::slot_over() noexcept {
   owner_->slot_over(kind_ == group_kind::exclusive);
 }
 
+const coroutine_scope* interleave_member::scope_of_handlers() const noexcept {
+  return kind_ == group_kind::teardown ? nullptr : &owner_->scope();
+}
+
 // Persistent receivers.
 
 bool receive_member::accept(decision& d, message_node* node) noexcept {

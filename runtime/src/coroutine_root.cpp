@@ -32,7 +32,9 @@ bool is_cancelled(const std::exception_ptr& failure) noexcept {
   }
 }
 
-coroutine_root::coroutine_root(queue_core& queue) noexcept : one_time{queue} {
+coroutine_root::coroutine_root(queue_core& queue,
+                               const coroutine_scope* scope) noexcept
+    : one_time{queue}, scope_{scope} {
   be_coroutine();
   state_.store(0, memory_order_relaxed);
 }
@@ -90,6 +92,10 @@ void coroutine_root::start_now(turn& budget) noexcept {
   if (!queue().link(*this)) {
     queue().link_regardless(*this);
     end_with_queue(nullptr);
+  }
+  // After it was linked: cancel_all() looks there after it has set the scope.
+  if (scope_ != nullptr && scope_->cancelled()) {
+    request_cancel(bit_cancelled, nullptr);
   }
   begin(budget);
 }

@@ -146,6 +146,27 @@ void queue_core::end(arbiter& a) noexcept {
   }
 }
 
+void queue_core::cancel_all(const coroutine_scope& scope) noexcept {
+  list_mutex_.lock();
+  // Each once: looked at and put to the back. Those that come meanwhile look at
+  // the scope themselves.
+  for (std::size_t left = arbiters_.size();
+       left != 0 && arbiters_.front() != nullptr; --left) {
+    arbiter& a = *arbiters_.front();
+    arbiters_.remove(a);
+    arbiters_.push_back(a);
+    if (a.belongs_to() != &scope) {
+      continue;
+    }
+    a.add_ref();
+    list_mutex_.unlock();
+    a.cancel();
+    a.drop_ref();
+    list_mutex_.lock();
+  }
+  list_mutex_.unlock();
+}
+
 std::size_t queue_core::coroutines() const noexcept {
   const lock_guard lock{list_mutex_};
   return coroutines_;

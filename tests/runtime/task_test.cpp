@@ -454,6 +454,44 @@ TEST_F(TaskTest, AnInterleaveThatIsTornDownWaitsForItsCoroutines) {
   EXPECT_TRUE(over);
 }
 
+task<void> reads(port<int> go, std::vector<std::string>& order) {
+  try {
+    co_await receive(go);
+    order.emplace_back("read");
+  } catch (const cancelled&) {
+    order.emplace_back("cancelled");
+  }
+}
+
+TEST_F(TaskTest, ACancellingTeardownCutsTheHandlersThatRun) {
+  port<int> in;
+  port<int> one;
+  port<int> go;
+  port<int> stop;
+  std::vector<std::string> order;
+  const auto reader = [&](int) -> task<void> { return reads(go, order); };
+  activation running = activate(
+      queue, interleave(teardown(receive(stop,
+                                         [&](int) -> task<void> {
+                                           co_await receive(go);
+                                           order.emplace_back("stopped");
+                                         }))
+                            .cancelling(),
+                        concurrent(receive(persist, in, reader),
+                                   receive(one, reader))));
+  in.post(1);
+  in.post(2);
+  one.post(3);
+  pool.run_all();
+  stop.post(1);
+  pool.run_all();
+  EXPECT_EQ(order, (std::vector<std::string>(3, "cancelled")));
+  go.post(1); // the teardown handler is not cancelled
+  pool.run_all();
+  EXPECT_EQ(order.back(), "stopped");
+  EXPECT_FALSE(running.active());
+}
+
 TEST_F(TaskTest, APeriodicHandlerThatGoesOnNeverOverlapsItself) {
   port<int> go;
   int begun = 0;

@@ -38,9 +38,11 @@ public:
   }
 
   bool closes_at_end() const noexcept { return closes_; }
+  bool cancels_at_teardown() const noexcept { return cancels_; }
 
 protected:
   bool closes_ = false;
+  bool cancels_ = false;
 
 private:
   std::tuple<Builders...> builders_;
@@ -50,6 +52,14 @@ template <class... Builders>
 class teardown_group : public group_of<group_kind::teardown, Builders...> {
 public:
   using group_of<group_kind::teardown, Builders...>::group_of;
+
+  /// When the teardown message comes, the handlers that run and are coroutines
+  /// are cancelled: what they await throws wharf::cancelled. Without this they
+  /// finish in their own time.
+  teardown_group cancelling() && {
+    this->cancels_ = true;
+    return std::move(*this);
+  }
 
   /// After the teardown handler all ports of the interleave close, and what is
   /// left in them is destroyed.
@@ -124,14 +134,19 @@ public:
     detail::new_arbiter<detail::interleave_core> core{
         new detail::interleave_core{queue}};
     bool closes = false;
+    bool cancels = false;
     std::apply(
         [&](auto&... each) {
           (each.add_to(queue, *core), ...);
           closes = (each.closes_at_end() || ...);
+          cancels = (each.cancels_at_teardown() || ...);
         },
         groups_);
     if (closes) {
       core->close_at_end();
+    }
+    if (cancels) {
+      core->cancel_at_teardown();
     }
     core->be_fair(fairness_.exclusives_in_a_row());
     return core;

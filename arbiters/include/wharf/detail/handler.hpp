@@ -176,7 +176,7 @@ class handler_coroutine final : public coroutine_root {
 public:
   handler_coroutine(queue_core& queue, handler_owner& owner, Handler& handler,
                     Unit unit) noexcept
-      : coroutine_root{queue}, owner_{owner}, handler_{handler},
+      : coroutine_root{queue, owner.scope()}, owner_{owner}, handler_{handler},
         unit_{std::in_place, std::move(unit)} {}
 
 private:

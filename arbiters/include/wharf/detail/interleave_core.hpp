@@ -52,6 +52,8 @@ protected:
   group_kind kind() const noexcept { return kind_; }
   /// A handler of it that went on has ended.
   void slot_over() noexcept;
+  /// The teardown handler is not cancelled with the others.
+  const coroutine_scope* scope_of_handlers() const noexcept;
 
 private:
   friend class interleave_core;
@@ -101,6 +103,9 @@ public:
   /// Before activation, when all members are there: their ports close at the
   /// end. Names them now, as a member that has fired has let go of its own.
   void close_at_end();
+  /// Before activation: handlers that run are cancelled when teardown begins.
+  void cancel_at_teardown() noexcept { cancels_ = true; }
+  const coroutine_scope& scope() const noexcept { return scope_; }
   void be_fair(std::uint32_t exclusives_in_a_row) noexcept {
     row_max_ = exclusives_in_a_row;
   }
@@ -163,7 +168,9 @@ private:
 
   std::vector<std::unique_ptr<interleave_member>> members_;
   std::vector<port_ref> closing_at_end_;
-  std::uint32_t row_max_ = 16; // these three are constant once activated
+  bool cancels_ = false;
+  std::uint32_t row_max_ = 16; // these four are constant once activated
+  coroutine_scope scope_;
 
   atomic<bool> open_{true}; // mirrors phase_, for active()
 
@@ -214,6 +221,9 @@ protected:
 private:
   virtual handled handle(message_list unit, turn& budget) = 0;
   void handler_ended(std::exception_ptr failure) noexcept final;
+  const coroutine_scope* scope() const noexcept final {
+    return scope_of_handlers();
+  }
   bool accept(decision& d, message_node* node) noexcept;
 
   queue_core& queue_;
@@ -247,6 +257,9 @@ protected:
 private:
   virtual handled handle(message_list unit, turn& budget) = 0;
   void handler_ended(std::exception_ptr failure) noexcept final;
+  const coroutine_scope* scope() const noexcept final {
+    return scope_of_handlers();
+  }
   bool may_commit() noexcept final;
   void committed(decision& d, message_list unit) noexcept final;
   void starved(decision& d) noexcept final;
@@ -288,6 +301,9 @@ public:
   void ready(one_time& root, decision& d) noexcept final;
   void unfired(decision& d) noexcept final;
   void ended(one_time& root) noexcept final;
+  const coroutine_scope* scope() const noexcept final {
+    return scope_of_handlers();
+  }
 
 private:
   one_time& root_;

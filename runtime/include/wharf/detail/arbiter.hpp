@@ -11,6 +11,7 @@
 namespace wharf::inline v1::detail {
 
 class decision;
+class coroutine_scope;
 class port_names;
 
 /// Somebody who hears of an arbiter's end. In a list of the arbiter, guarded by
@@ -64,6 +65,9 @@ public:
   /// Its queue ends: like cancel(), and nothing may keep it from ending. Names
   /// what it waited on, if somebody wants to know.
   virtual bool end_with_queue(port_names*) noexcept { return cancel(); }
+
+  /// What a handler that is a coroutine belongs to.
+  virtual const coroutine_scope* belongs_to() const noexcept { return nullptr; }
 
   /// Will hear of the end. False: it has ended already.
   bool listen(end_listener& who) noexcept;

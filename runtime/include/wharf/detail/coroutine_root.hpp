@@ -58,6 +58,7 @@ public:
   bool end_with_queue(port_names* names) noexcept final;
   bool active() const noexcept final;
   bool survives_close() const noexcept final; // once started
+  const coroutine_scope* belongs_to() const noexcept final { return scope_; }
   void run(turn& budget) noexcept final;
   void discard() noexcept final;
 
@@ -107,7 +108,8 @@ public:
   };
 
 protected:
-  explicit coroutine_root(queue_core& queue) noexcept;
+  explicit coroutine_root(queue_core& queue,
+                          const coroutine_scope* scope = nullptr) noexcept;
   ~coroutine_root() override;
 
   /// Makes the outermost frame, unstarted. May throw.
@@ -140,6 +142,7 @@ private:
   void payload_destroyed() noexcept final;
   void settled(decision& d) noexcept final;
 
+  const coroutine_scope* const scope_;
   std::coroutine_handle<> frame_; // the outermost
   std::coroutine_handle<> next_;
   bool awaiting_ = false;           // the last step began an await

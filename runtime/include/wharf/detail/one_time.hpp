@@ -75,6 +75,7 @@ public:
   virtual void unfired(decision& d) noexcept = 0;
   /// The root's handler, a coroutine, has ended.
   virtual void ended(one_time& root) noexcept = 0;
+  virtual const coroutine_scope* scope() const noexcept = 0;
 
 protected:
   ~unit_sink() = default;
@@ -157,6 +158,9 @@ private:
   /// All branches have left but the winner, if there is one.
   virtual void settled(decision& d) noexcept;
   void handler_ended(std::exception_ptr failure) noexcept final;
+  const coroutine_scope* scope() const noexcept final {
+    return sink_ != nullptr ? sink_->scope() : nullptr;
+  }
   void arm_branches(decision& d, bool timers);
 
   atomic<std::uint32_t> live_{0}; // branches that may still win

@@ -80,6 +80,9 @@ public:
   void link_regardless(arbiter& a) noexcept WHARF_EXCLUDES(list_mutex_);
   /// Unlinks it and tells those who listen.
   void end(arbiter& a) noexcept WHARF_EXCLUDES(list_mutex_);
+  /// Cancels the coroutines that belong to a scope.
+  void cancel_all(const coroutine_scope& scope) noexcept
+      WHARF_EXCLUDES(list_mutex_);
   /// Coroutines that are linked. Once the queue is closed it only falls.
   std::size_t coroutines() const noexcept WHARF_EXCLUDES(list_mutex_);
 
