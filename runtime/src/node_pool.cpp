@@ -1,5 +1,7 @@
 // node_pool.cpp -- batches of nodes between threads.
 //
+// Nodes are messages, in steps of 8 bytes, and the frames of coroutines, in
+// steps of 64.
 // Each thread keeps a few free nodes per size. When it has too many it hands
 // one batch to the shared store, when it has none it takes one: the lock is
 // touched once in `batch_nodes` nodes. Fresh nodes are cut from blocks, so that
@@ -30,9 +32,12 @@ namespace {
 
 #if !defined(WHARF_NO_NODE_CACHE)
 
-constexpr std::size_t size_step = 8;
-constexpr std::size_t size_classes = 12; // up to 96 bytes: 80 of payload
-constexpr std::uint32_t batch_nodes = 32;
+constexpr std::size_t small_step = 8;
+constexpr std::size_t small_classes = 12; // up to 96 bytes: 80 of payload
+constexpr std::size_t small_max = small_step * small_classes;
+constexpr std::size_t large_step = 64;
+constexpr std::size_t large_classes = 15; // from 128 to 1024
+constexpr std::size_t size_classes = small_classes + large_classes;
 // Per size class. Each node that is kept may keep its whole block.
 constexpr std::size_t store_bytes_max = 16 * 1024;
 
@@ -42,17 +47,33 @@ struct free_node {
 };
 
 constexpr std::size_t class_of(std::size_t bytes) noexcept {
-  return (bytes + size_step - 1) / size_step - 1;
+  return bytes <= small_max
+             ? (bytes + small_step - 1) / small_step - 1
+             : small_classes + (bytes - large_step - 1) / large_step;
 }
 constexpr std::size_t class_bytes(std::size_t index) noexcept {
-  return (index + 1) * size_step;
+  return index < small_classes ? (index + 1) * small_step
+                               : (index - small_classes + 2) * large_step;
+}
+static_assert(class_bytes(class_of(small_max)) == small_max);
+static_assert(class_bytes(class_of(small_max + 1)) == 128);
+static_assert(class_bytes(class_of(128)) == 128);
+static_assert(class_bytes(class_of(129)) == 192);
+static_assert(class_of(1024) == size_classes - 1);
+static_assert(class_of(1025) == size_classes);
+
+/// How many nodes travel between threads at once: some KiB at most.
+constexpr std::uint32_t batch_nodes(std::size_t index) noexcept {
+  return index < small_classes
+             ? 32
+             : static_cast<std::uint32_t>(4096 / class_bytes(index));
 }
 
 /// Memory that nodes of one size are cut from.
 struct alignas(64) node_block {
   atomic<std::size_t> unretired; // nodes, cut or not, that are not retired
 };
-constexpr std::size_t block_bytes = 4096; // also its alignment
+constexpr std::size_t block_bytes = 8192; // also its alignment
 
 node_block& block_of(void* node) noexcept {
   return *reinterpret_cast<node_block*>(reinterpret_cast<std::uintptr_t>(node) &
@@ -108,9 +129,10 @@ public:
   }
 
   /// False: the store is full and the batch still the caller's.
-  bool give(free_node* batch, std::size_t bytes) noexcept {
+  bool give(free_node* batch, std::size_t index) noexcept {
     lock_guard lock{mutex_};
-    if ((count_ + 1) * batch_nodes * bytes > store_bytes_max) {
+    if ((count_ + 1) * batch_nodes(index) * class_bytes(index) >
+        store_bytes_max) {
       return false;
     }
     batch->next_batch = batches_;
@@ -206,7 +228,7 @@ void* refill(std::size_t index) {
       return cut(index, line);
     }
   }
-  line.count = batch_nodes - 1;
+  line.count = batch_nodes(index) - 1;
   free_node* node = line.nodes;
   line.nodes = node->next;
   return node;
@@ -214,8 +236,7 @@ void* refill(std::size_t index) {
 
 void spill(std::size_t index) noexcept {
   cache_line& line = cache.lines[index];
-  if (line.full != nullptr &&
-      !stores()[index].give(line.full, class_bytes(index))) {
+  if (line.full != nullptr && !stores()[index].give(line.full, index)) {
     retire_all(line.full);
   }
   line.full = std::exchange(line.nodes, nullptr);
@@ -257,7 +278,7 @@ void node_release(void* memory, std::size_t bytes) noexcept {
     cache_line& line = cache.lines[index];
     node->next = line.nodes;
     line.nodes = node;
-    if (++line.count == batch_nodes) {
+    if (++line.count == batch_nodes(index)) {
       spill(index);
     }
     return;

@@ -32,9 +32,9 @@ public:
   promise_base& operator=(const promise_base&) = delete;
 
   // Frames are recycled; what a burst took goes back.
-  static void* operator new(std::size_t bytes) { return node_allocate(bytes); }
+  static void* operator new(std::size_t bytes) { return frame_allocate(bytes); }
   static void operator delete(void* memory, std::size_t bytes) noexcept {
-    node_release(memory, bytes);
+    frame_release(memory, bytes);
   }
 
   class final_awaiter {

@@ -44,9 +44,9 @@ namespace wharf::inline v1::detail {
 ///   K2  A frame that was resumed is never destroyed from outside.
 class coroutine_root : public one_time {
 public:
-  static void* operator new(std::size_t bytes) { return node_allocate(bytes); }
+  static void* operator new(std::size_t bytes) { return frame_allocate(bytes); }
   static void operator delete(void* memory, std::size_t bytes) noexcept {
-    node_release(memory, bytes);
+    frame_release(memory, bytes);
   }
 
   /// Puts it in line for its start, unless the queue has ended.
