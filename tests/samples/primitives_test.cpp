@@ -120,4 +120,24 @@ TEST(PrimitivesTest, ComponentOwningItsActivationsWaitsForThemAndDies) {
                                                    "waiting in the port: 1\n");
 }
 
+TEST(PrimitivesTest, AnIteratorReadsAStreamToItsEnd) {
+  expect_prints("13_iterator", "|a port holds\n"
+                               "|messages in\n"
+                               "|order\n"
+                               "that was all\n");
+}
+
+TEST(PrimitivesTest, AnExclusiveSlotIsHeldOverThreeSteps) {
+  expect_prints("14_exclusive_steps", "old, old\n"
+                                      "loading\n"
+                                      "loaded\n"
+                                      "new address, new port\n");
+}
+
+TEST(PrimitivesTest, AWaitWithATimeOut) {
+  expect_prints("15_time_out", "news: early\n"
+                               "nothing for 20 ms\n"
+                               "in the port: 1\n");
+}
+
 } // namespace

@@ -161,7 +161,7 @@ private:
     return !exclusive_running_ && concurrent_running_ == 0;
   }
   void free_slot_locked(bool exclusive) noexcept;
-  void look_after() noexcept WHARF_UNCHECKED;
+  void look_after() noexcept WHARF_RELEASE(mutex_);
   void close_ports() noexcept;
   /// Releases mutex_ while the handler runs.
   void run_teardown(turn& budget) noexcept WHARF_REQUIRES(mutex_);

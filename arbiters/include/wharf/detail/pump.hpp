@@ -120,7 +120,7 @@ protected:
 private:
   void handler_ended(std::exception_ptr failure) noexcept final;
   void run_unit(message_list unit, turn& budget) noexcept;
-  void leave_run() noexcept WHARF_UNCHECKED;
+  void leave_run() noexcept WHARF_RELEASE(inbox_.inbox_lock_);
   void wake_locked(decision& d) noexcept;
   void insert_gift_locked(message_node* gift) noexcept;
   message_list take_inbox_locked() noexcept;
