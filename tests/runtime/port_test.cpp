@@ -99,7 +99,8 @@ TEST(PortTest, AssignmentLetsGoOfThePortThatWasThere) {
   port<int> numbers;
   const port<int> other;
   const activation waiting = activate(queue, receive(numbers, [](int) {}));
-  numbers = numbers; // NOLINT: the handle must survive it
+  const port<int>& same = numbers;
+  numbers = same; // the handle must survive it
   EXPECT_TRUE(waiting.active());
   numbers = other;
   EXPECT_FALSE(waiting.active());
