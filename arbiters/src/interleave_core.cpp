@@ -181,8 +181,13 @@ void interleave_core::run_teardown(turn& budget) noexcept {
   one_time& root = *std::exchange(teardown_, nullptr);
   mutex_.unlock();
   root.run(budget);
+  // First all close: a gather that ends with the last of them gives back to
+  // those before.
   for (const port_ref& port : closing_at_end_) {
-    port->end();
+    port->close();
+  }
+  for (const port_ref& port : closing_at_end_) {
+    port->clear();
   }
   mutex_.lock();
   phase_ = phase::leaving;

@@ -669,6 +669,28 @@ TEST(InterleaveTest, ThenCloseClosesThePortsAndDestroysWhatIsLeft) {
   EXPECT_EQ(stops.size(), 0U);
 }
 
+TEST(InterleaveTest, ThenCloseDestroysAlsoWhatAnotherGatherGivesBack) {
+  test_dispatcher pool;
+  dispatcher_queue queue{pool};
+  tally counts;
+  port<stop> stops;
+  port_set<tracked, int> replies;
+  const auto ignore = [](const std::vector<tracked>&, const std::vector<int>&) {
+  };
+  // It ends with its second port, and gives back to the first.
+  const activation other = activate(queue, gather(replies, 3, ignore));
+  replies.post(tracked{counts});
+  activate(queue, interleave(teardown(receive(stops, [](stop) {})).then_close(),
+                             concurrent(receive(persist, replies.get<tracked>(),
+                                                [](const tracked&) {}),
+                                        receive(persist, replies.get<int>(),
+                                                [](int) {}))));
+  stops.post(stop{});
+  pool.run_all();
+  EXPECT_FALSE(other.active());
+  EXPECT_EQ(counts.alive, 0);
+}
+
 TEST(InterleaveTest, ThenCloseHoldsAlsoIfTheTeardownThrows) {
   test_dispatcher pool;
   dispatcher_queue queue{pool};
