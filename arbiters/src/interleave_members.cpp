@@ -146,6 +146,11 @@ void join_member::run(message_list unit, turn& budget) noexcept {
 
 // One-time arbiters.
 
+bool one_time_member::takes() noexcept {
+  const lock_guard lock{owner().lock()};
+  return owner().open_locked();
+}
+
 bool one_time_member::claim(one_time& root, branch* winner) noexcept {
   const lock_guard lock{owner().lock()};
   if ((winner != nullptr && !owner().open_locked()) ||

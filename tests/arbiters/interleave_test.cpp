@@ -617,6 +617,29 @@ TEST(InterleaveTest, WhatTeardownGivesBackServesOthers) {
   EXPECT_EQ(got, (std::vector{1, 2, 3}));
 }
 
+TEST(InterleaveTest, WhatTeardownGivesBackReachesOthersOldestFirst) {
+  test_dispatcher pool;
+  dispatcher_queue queue{pool};
+  port<stop> stops;
+  port<int> updates;
+  int other = 0;
+  activate(
+      queue,
+      interleave(
+          teardown(receive(stops, [](stop) {})),
+          exclusive(
+              receive(persist, updates, [](int) {}).priority(priority::high),
+              // Still there when the first one leaves.
+              gather(updates, 1, [](const std::vector<int>&) {}))));
+  activate(queue, receive(updates, [&](int n) { other = n; }));
+  updates.post(1);
+  updates.post(2);
+  stops.post(stop{});
+  pool.run_all();
+  EXPECT_EQ(other, 1);
+  EXPECT_EQ(updates.try_take(), 2);
+}
+
 TEST(InterleaveTest, ATeardownHandlerMayUseWhatWasGivenBack) {
   test_dispatcher pool;
   dispatcher_queue queue{pool};
