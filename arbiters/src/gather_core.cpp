@@ -36,7 +36,7 @@ void gather_core::keep(decision& d, leaf& l, message_node* node,
 
 offer_result gather_core::leaf::offer(decision& d, offered& m) noexcept {
   bool last = false;
-  if (owner.root().decided() || !owner.count(last)) {
+  if (!owner.root().takes() || !owner.count(last)) {
     return offer_result::left;
   }
   owner.keep(d, *this, m.node, last);

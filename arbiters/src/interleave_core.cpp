@@ -191,8 +191,13 @@ bool interleave_core::end_with_queue(port_names* names) noexcept {
 }
 
 void interleave_core::close_ports() noexcept {
+  // First all close: a gather that ends with the last of them gives back to
+  // those before.
   for (const port_ref& port : closing_at_end_) {
-    port->end();
+    port->close();
+  }
+  for (const port_ref& port : closing_at_end_) {
+    port->clear();
   }
 }
 

@@ -170,6 +170,11 @@ void join_member::handler_ended(std::exception_ptr failure) noexcept {
 
 // One-time arbiters.
 
+bool one_time_member::takes() noexcept {
+  const lock_guard lock{owner().lock()};
+  return owner().open_locked();
+}
+
 bool one_time_member::claim(one_time& root, branch* winner) noexcept {
   const lock_guard lock{owner().lock()};
   if ((winner != nullptr && !owner().open_locked()) ||

@@ -65,7 +65,7 @@ void port_core::perish() noexcept {
     message_list unreachable;
     {
       const lock_guard lock{mutex_};
-      if (members_.empty()) {
+      if (!members_.may_take()) {
         unreachable = std::move(queue_);
       }
     }

@@ -73,6 +73,15 @@ void member_list::remove(port_member& m) noexcept {
   m.previous_member_ = m.next_member_ = nullptr;
 }
 
+bool member_list::may_take() const noexcept {
+  for (const port_member* m = head_; m != nullptr; m = m->next_member_) {
+    if (m->may_take()) {
+      return true;
+    }
+  }
+  return false;
+}
+
 std::size_t member_list::holding() const noexcept {
   std::size_t count = 0;
   for (const port_member* m = head_; m != nullptr && m->holds_;

@@ -617,6 +617,29 @@ TEST(InterleaveTest, WhatTeardownGivesBackServesOthers) {
   EXPECT_EQ(got, (std::vector{1, 2, 3}));
 }
 
+TEST(InterleaveTest, WhatTeardownGivesBackReachesOthersOldestFirst) {
+  test_dispatcher pool;
+  dispatcher_queue queue{pool};
+  port<stop> stops;
+  port<int> updates;
+  int other = 0;
+  activate(
+      queue,
+      interleave(
+          teardown(receive(stops, [](stop) {})),
+          exclusive(
+              receive(persist, updates, [](int) {}).priority(priority::high),
+              // Still there when the first one leaves.
+              gather(updates, 1, [](const std::vector<int>&) {}))));
+  activate(queue, receive(updates, [&](int n) { other = n; }));
+  updates.post(1);
+  updates.post(2);
+  stops.post(stop{});
+  pool.run_all();
+  EXPECT_EQ(other, 1);
+  EXPECT_EQ(updates.try_take(), 2);
+}
+
 TEST(InterleaveTest, ATeardownHandlerMayUseWhatWasGivenBack) {
   test_dispatcher pool;
   dispatcher_queue queue{pool};
@@ -667,6 +690,28 @@ TEST(InterleaveTest, ThenCloseClosesThePortsAndDestroysWhatIsLeft) {
               replies.closed() && stops.closed());
   EXPECT_EQ(counts.alive, 0);
   EXPECT_EQ(stops.size(), 0U);
+}
+
+TEST(InterleaveTest, ThenCloseDestroysAlsoWhatAnotherGatherGivesBack) {
+  test_dispatcher pool;
+  dispatcher_queue queue{pool};
+  tally counts;
+  port<stop> stops;
+  port_set<tracked, int> replies;
+  const auto ignore = [](const std::vector<tracked>&, const std::vector<int>&) {
+  };
+  // It ends with its second port, and gives back to the first.
+  const activation other = activate(queue, gather(replies, 3, ignore));
+  replies.post(tracked{counts});
+  activate(queue, interleave(teardown(receive(stops, [](stop) {})).then_close(),
+                             concurrent(receive(persist, replies.get<tracked>(),
+                                                [](const tracked&) {}),
+                                        receive(persist, replies.get<int>(),
+                                                [](int) {}))));
+  stops.post(stop{});
+  pool.run_all();
+  EXPECT_FALSE(other.active());
+  EXPECT_EQ(counts.alive, 0);
 }
 
 TEST(InterleaveTest, ThenCloseHoldsAlsoIfTheTeardownThrows) {

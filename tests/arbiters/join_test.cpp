@@ -5,6 +5,7 @@
 #include "support/test_dispatcher.hpp"
 #include "support/tracked.hpp"
 
+#include <wharf/choice.hpp>
 #include <wharf/receive.hpp>
 
 #include <gtest/gtest.h>
@@ -467,6 +468,23 @@ TEST(JoinTest, TheLastHandleOfAPortEndsIt) {
   }
   EXPECT_FALSE(one.active());
   EXPECT_EQ(counts.alive, 0); // what lay there, too
+}
+
+TEST(JoinTest, TheLastHandleOfAPortEndsOneThatIsABranchToo) {
+  test_dispatcher pool;
+  dispatcher_queue queue{pool};
+  tally counts;
+  port<int> a;
+  activation one;
+  {
+    port<tracked> b;
+    one = activate(queue,
+                   choice(receive(a, [](int) {}),
+                          join(b, b, [](const tracked&, const tracked&) {})));
+    b.post(tracked{counts});
+  }
+  EXPECT_TRUE(one.active());
+  EXPECT_EQ(counts.alive, 0); // the choice goes on, but not with this
 }
 
 TEST(JoinTest, CancelLeavesItsPorts) {

@@ -297,6 +297,7 @@ public:
   bool spent() const noexcept final { return ended_ && !waiting_; }
   handled run(message_list unit, turn& budget) noexcept final;
 
+  bool takes() noexcept final;
   bool claim(one_time& root, branch* winner) noexcept final;
   void ready(one_time& root, decision& d) noexcept final;
   void unfired(decision& d) noexcept final;

@@ -81,6 +81,9 @@ protected:
 private:
   struct part final : port_member {
     void port_short(decision& d) noexcept override { owner->starve(d, *this); }
+    bool may_take() const noexcept override {
+      return !owner->starved_.load(memory_order_relaxed);
+    }
     std::size_t holding() const noexcept override {
       return need * owner->units_waiting();
     }

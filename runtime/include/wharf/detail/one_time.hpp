@@ -66,6 +66,8 @@ private:
 /// Where a decided arbiter goes that belongs to an interleave.
 class unit_sink {
 public:
+  /// Whether its rules allow it to be decided at present. Any locks held.
+  virtual bool takes() noexcept = 0;
   /// Claims the root with one_time::claim_word, if the rules of the sink allow
   /// it. True: the sink stays until it has been told by one of the others.
   virtual bool claim(one_time& root, branch* winner) noexcept = 0;
@@ -104,6 +106,11 @@ class one_time : public arbiter, public handler_owner {
 public:
   bool decided() const noexcept {
     return (state_.load(memory_order_acquire) & bit_decided) != 0;
+  }
+
+  /// Whether it has a use for a message that does not decide it.
+  bool takes() const noexcept {
+    return !decided() && (sink_ == nullptr || sink_->takes());
   }
 
   /// `winner` nullptr: the arbiter ends unfired. True for one caller only.

@@ -60,11 +60,6 @@ public:
   std::size_t clear();
   std::size_t size() const;
   void close();
-  /// Closes it and destroys what belongs to nobody.
-  void end() {
-    close();
-    clear();
-  }
   bool closed() const noexcept { return closed_.load(memory_order_acquire); }
   std::string describe() const;
   const std::string* name() const noexcept { return name_.get(); }

@@ -105,6 +105,9 @@ public:
   /// The port is closed and messages have left it. Port's lock held.
   virtual void port_short(decision& d) noexcept = 0;
 
+  /// Whether it can still come to take messages of this port. Port's lock held.
+  virtual bool may_take() const noexcept = 0;
+
   /// As receiver::holding(); only for those that joined as holders.
   virtual std::size_t holding() const noexcept { return 0; }
 
@@ -129,9 +132,9 @@ public:
   static port_member* after(const port_member& m) noexcept {
     return m.next_member_;
   }
-  bool empty() const noexcept { return head_ == nullptr; }
   void insert(port_member& m, bool holds) noexcept;
   void remove(port_member& m) noexcept;
+  bool may_take() const noexcept;
   std::size_t holding() const noexcept;
 
 private:
