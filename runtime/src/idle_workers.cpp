@@ -2,6 +2,7 @@
 
 #include "idle_workers.hpp"
 
+#include "hand_set_time.hpp"
 #include "worker.hpp"
 
 #include <algorithm>
@@ -74,14 +75,19 @@ void idle_workers::lie_down(worker& self) {
 }
 
 time_point idle_workers::sleep_until(worker& self, bool watching,
-                                     const timer_heap& timers) noexcept {
+                                     const timer_heap& timers,
+                                     const hand_set_time* clock) noexcept {
   const lock_guard lock{mutex_};
   if (std::find(asleep_.begin(), asleep_.end(), &self) == asleep_.end()) {
     return time_point::min(); // roused already
   }
   time_point until = time_point::max();
   const time_point due = timers.next_due();
-  if (due != time_point::max() && keeper_ == nullptr) {
+  if (clock != nullptr) {
+    if (due <= clock->now()) {
+      return time_point::min();
+    }
+  } else if (due < never && keeper_ == nullptr) {
     keeper_ = &self;
     until = due;
   }

@@ -187,7 +187,8 @@ void worker::rest() noexcept {
     }
     pool_.worker_sleeps();
     const bool slow = seen != idle_workers::seen::nothing;
-    const time_point until = idle.sleep_until(*this, slow, pool_.timers());
+    const time_point until =
+        idle.sleep_until(*this, slow, pool_.timers(), pool_.clock());
     watching_ = slow;
     if (until == time_point::max()) {
       parker_.park();

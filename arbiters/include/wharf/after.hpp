@@ -23,27 +23,6 @@ struct timeout {
 
 namespace detail {
 
-/// Any duration in the clock's unit, held to the ends of its range.
-template <class Rep, class Period>
-duration clock_duration(std::chrono::duration<Rep, Period> d) {
-  if constexpr (std::is_floating_point_v<Rep>) {
-    if (d.count() != d.count()) {
-      throw std::invalid_argument{"a duration must be a number"};
-    }
-  }
-  // Compared in a type that holds every value of both; the cast below would
-  // overflow, and unsigned or narrow representations would wrap.
-  using wide = std::chrono::duration<long double, Period>;
-  const wide length{static_cast<long double>(d.count())};
-  if (length >= std::chrono::duration_cast<wide>(duration::max())) {
-    return duration::max();
-  }
-  if (length <= std::chrono::duration_cast<wide>(duration::min())) {
-    return duration::min();
-  }
-  return std::chrono::duration_cast<duration>(d);
-}
-
 template <class Handler>
 class timer_branch_of final : public timer_branch {
 public:
@@ -148,11 +127,14 @@ sleep_for(std::chrono::duration<Rep, Period> delay) {
   return after(delay);
 }
 
-/// Sleeps until the dispatcher's clock shows `due`; a time that has passed
-/// costs one way through the queue.
-inline one_time_after<detail::no_handler>
-sleep_until(std::chrono::steady_clock::time_point due) {
-  return {detail::due_time{due}, detail::no_handler{}};
+/// Sleeps until the dispatcher's clock, dispatcher::now(), shows `due`; a time
+/// that has passed costs one way through the queue.
+/// Throws std::invalid_argument for a time that is not a number.
+template <class Duration>
+one_time_after<detail::no_handler>
+sleep_until(std::chrono::time_point<std::chrono::steady_clock, Duration> due) {
+  const detail::time_point held{detail::clock_duration(due.time_since_epoch())};
+  return {detail::due_time{held}, detail::no_handler{}};
 }
 
 /// Runs `handler()` every `period` after the activation, until it is

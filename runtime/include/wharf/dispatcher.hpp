@@ -2,8 +2,10 @@
 
 // Dispatchers: the worker threads that run handlers, and their clock.
 
+#include <wharf/manual_clock.hpp>
 #include <wharf/port.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -23,6 +25,8 @@ struct dispatcher_options {
   std::string name = "wharf";
   /// Binds worker n to core n. For measurements, rarely for programs.
   bool pin_threads = false;
+  /// Whose time the timers go by; null: the machine's steady clock. For tests.
+  manual_clock* clock = nullptr;
 };
 
 /// Owns worker threads and a steady clock, and serves the dispatcher queues
@@ -47,8 +51,13 @@ public:
 
   /// Returns at a moment when nothing is queued or running on any queue that
   /// is not suspended. Timers and messages that nobody wants do not count.
+  /// With a manual_clock, timers that are due count: who advances the clock
+  /// and drains finds everything handled that has become due.
   /// Throws std::logic_error on a worker of any dispatcher.
   void drain();
+
+  /// What the clock of its timers shows; sleep_until() goes by it.
+  std::chrono::steady_clock::time_point now() const noexcept;
 
   /// Where failures of handlers and predicates go whose queue names no port,
   /// or a closed one. Without a port here they are logged and counted.
