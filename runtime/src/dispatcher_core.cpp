@@ -360,9 +360,16 @@ idle_workers::seen dispatcher_core::look(const worker& self) const noexcept {
 }
 
 void dispatcher_core::fire_timers() noexcept {
-  if (timer_due()) {
-    decision d;
-    timers_.fire_due(d, now(), timers_per_turn);
+  if (!timer_due()) {
+    return;
+  }
+  burial deferred; // what dies of it dies when others may fire again
+  if (firing_.try_lock()) {
+    {
+      decision d;
+      timers_.fire_due(d, now(), timers_per_turn);
+    }
+    firing_.unlock();
   }
 }
 
@@ -371,6 +378,12 @@ void dispatcher_core::arm(timer_entry& entry, time_point due) {
   // A time that is set by hand needs nobody to sleep until then.
   if (first && !manual_ && (clock_ == nullptr ? due < never : due <= now())) {
     idle_.wake_keeper();
+  }
+}
+
+void dispatcher_core::attend_timers() noexcept {
+  if (clock_ == nullptr ? timers_.next_due() < never : timer_due()) {
+    idle_.appoint_keeper();
   }
 }
 

@@ -117,6 +117,8 @@ public:
     return due != time_point::max() && due <= now();
   }
   void fire_timers() noexcept;
+  /// A worker that would have looked after the timers has found other work.
+  void attend_timers() noexcept;
   void arm(timer_entry& entry, time_point due);
   timer_heap& timers() noexcept { return timers_; }
   worker& hand_worker() noexcept { return *workers_.front(); }
@@ -165,6 +167,9 @@ private:
   ready_queues ready_;
   idle_workers idle_;
   timer_heap timers_;
+  // Whoever fires holds it until all that fired is in line: two at once would
+  // mix up the order of due times. Nobody waits for it. Level 0.
+  mutex firing_;
 
   mutable mutex mutex_;
   std::vector<queue_core*> queues_ WHARF_GUARDED_BY(mutex_);

@@ -32,7 +32,24 @@ void idle_workers::wake_one(order what) noexcept {
       return;
     }
     sleeper = asleep_.back();
+    if (sleeper == keeper_ && asleep_.size() > 1) {
+      sleeper = *(asleep_.end() - 2);
+    }
     sleeper->order_ = what;
+    rouse(*sleeper);
+  }
+  sleeper->parker_.unpark();
+}
+
+void idle_workers::appoint_keeper() noexcept {
+  worker* sleeper = nullptr;
+  {
+    const lock_guard lock{mutex_};
+    if (asleep_.empty() || keeper_ != nullptr || searchers(word_.load()) != 0) {
+      return; // who searches will keep them, or appoint somebody
+    }
+    sleeper = asleep_.back();
+    sleeper->order_ = order::search; // and if it finds nothing it is keeper
     rouse(*sleeper);
   }
   sleeper->parker_.unpark();

@@ -62,12 +62,16 @@ public:
     return searchers(word_.fetch_sub(one_searcher)) == 1;
   }
 
-  /// Wakes one sleeper, the last to fall asleep. Does nothing if none sleeps
-  /// or another one searches already.
+  /// Wakes one sleeper, the last to fall asleep that keeps no timer, if there
+  /// is such a one. Does nothing if none sleeps or another one searches
+  /// already.
   void wake_one(order what) noexcept WHARF_EXCLUDES(mutex_);
   /// An earlier timer was armed, or has become due by a time that is set by
   /// hand: somebody must look at it.
   void wake_keeper() noexcept WHARF_EXCLUDES(mutex_);
+  /// Somebody awake has found work and a timer is pending: one of the sleepers
+  /// must keep it, however long the work takes.
+  void appoint_keeper() noexcept WHARF_EXCLUDES(mutex_);
   void wake_all() noexcept WHARF_EXCLUDES(mutex_);
 
   // A searching worker goes to sleep in three steps.

@@ -210,6 +210,20 @@ TEST(AfterTest, AnUnusedDescriptionArmsNothing) {
   EXPECT_EQ(pool.pending_timers(), 0U);
 }
 
+// The first handler ends only when the second one has run, so a worker that
+// slept must have looked after the second timer.
+TEST(AfterTest, ALongHandlerHoldsUpNoOtherTimer) {
+  dispatcher pool{{.threads = 2}};
+  dispatcher_queue queue{pool};
+  for (int round = 0; round < 20; ++round) {
+    std::promise<void> second;
+    const activation first =
+        activate(queue, after(1ms, [&] { second.get_future().wait(); }));
+    activate(queue, after(2ms, [&] { second.set_value(); }));
+    first.wait();
+  }
+}
+
 TEST(AfterTest, SleepUntilTakesAnyTimeOfTheClock) {
   test_dispatcher pool;
   dispatcher_queue queue{pool};

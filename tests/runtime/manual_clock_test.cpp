@@ -239,6 +239,40 @@ TEST(ManualClockTest, MovesTheTimersOfAllItsDispatchers) {
   EXPECT_EQ(ran, 2);
 }
 
+// Goal: several workers that fire do not mix up the order.
+// Method: a crowd becomes due while all workers are awake and the queue is
+// suspended; then one worker serves what they have put in line.
+TEST(ManualClockTest, EqualDueTimesAreInLineInTheOrderOfArming) {
+  manual_clock clock;
+  dispatcher pool{{.threads = 4, .clock = &clock}};
+  dispatcher_queue queue{pool};
+  dispatcher_queue busy{pool};
+  const int crowd = 2'000;
+  for (int round = 0; round < scaled(100) && !HasFailure(); ++round) {
+    std::vector<int> order;
+    for (int i = 0; i < crowd; ++i) {
+      activate(queue, after(1s, [&, i] { order.push_back(i); }));
+    }
+    queue.suspend();
+    for (int i = 0; i < 1'000; ++i) {
+      spawn(busy, [] { test::linger(10'000); });
+    }
+    clock.advance(1s);
+    pool.drain();
+    gate held;
+    for (int i = 0; i < 3; ++i) {
+      spawn(busy, [&] { held.pass(); });
+    }
+    held.wait_for(3);
+    queue.resume();
+    spawn(queue, [] {}).wait();
+    held.open();
+    pool.drain();
+    EXPECT_EQ(order.size(), static_cast<std::size_t>(crowd));
+    EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
+  }
+}
+
 // A worker is busy; another one is woken for the timer.
 TEST(ManualClockTest, ABusyWorkerHoldsUpNoTimer) {
   manual_clock clock;
