@@ -18,7 +18,7 @@ dispatcher::dispatcher(dispatcher_options options)
           options.threads != 0 ? options.threads
                                : std::max<std::size_t>(
                                      2, detail::thread::hardware_concurrency()),
-          std::move(options.name), options.pin_threads,
+          std::string{std::string_view{options.name}}, options.pin_threads,
           options.clock != nullptr ? options.clock->time_ : nullptr}} {
   try {
     core_->start();

@@ -2,6 +2,7 @@
 
 // Dispatchers: the worker threads that run handlers, and their clock.
 
+#include <wharf/detail/short_name.hpp>
 #include <wharf/manual_clock.hpp>
 #include <wharf/port.hpp>
 
@@ -9,7 +10,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <string>
 
 namespace wharf::inline v1 {
 
@@ -18,11 +18,12 @@ class dispatcher_core;
 struct dispatcher_access;
 } // namespace detail
 
+/// May stand in an expression with co_await, since it needs no destructor.
 struct dispatcher_options {
   /// Worker threads; 0 stands for one per core, at least two.
   std::size_t threads = 0;
-  /// For diagnostics; the threads' names begin with it.
-  std::string name = "wharf";
+  /// For diagnostics; the threads' names begin with it. Up to 47 characters.
+  detail::short_name name = "wharf";
   /// Binds worker n to core n. For measurements, rarely for programs.
   bool pin_threads = false;
   /// Whose time the timers go by; null: the machine's steady clock. For tests.
