@@ -18,7 +18,8 @@ dispatcher::dispatcher(dispatcher_options options)
           options.threads != 0 ? options.threads
                                : std::max<std::size_t>(
                                      2, detail::thread::hardware_concurrency()),
-          std::move(options.name), options.pin_threads}} {
+          std::string{std::string_view{options.name}}, options.pin_threads,
+          options.clock != nullptr ? options.clock->time_ : nullptr}} {
   try {
     core_->start();
   } catch (...) {
@@ -29,7 +30,10 @@ dispatcher::dispatcher(dispatcher_options options)
 }
 
 dispatcher::dispatcher(manual)
-    : core_{new detail::dispatcher_core{0, "manual", false}} {
+    : core_{new detail::dispatcher_core{
+          0, "manual", false,
+          std::make_shared<detail::hand_set_time>(detail::time_point{} +
+                                                  std::chrono::hours{1})}} {
 }
 
 dispatcher::~dispatcher() {
@@ -46,6 +50,10 @@ shutdown_report dispatcher::shut_down(detail::duration within) {
   detail::refuse_blocking("shutdown()");
   return core_->shut_down(
       detail::due_after(detail::steady_clock::now(), within));
+}
+
+std::chrono::steady_clock::time_point dispatcher::now() const noexcept {
+  return core_->now();
 }
 
 void dispatcher::on_failure(const port<std::exception_ptr>& failures) {
@@ -157,11 +165,8 @@ dispatcher dispatcher_access::make_manual() {
 bool dispatcher_access::run_one(dispatcher& pool) {
   return pool.core_->hand_worker().crank();
 }
-time_point dispatcher_access::now(const dispatcher& pool) {
-  return pool.core_->now();
-}
 void dispatcher_access::set_now(dispatcher& pool, time_point now) {
-  pool.core_->set_now(now);
+  pool.core_->clock()->set(now);
 }
 void dispatcher_access::set_sentinel(dispatcher& pool, bool on) {
   pool.core_->set_sentinel(on);

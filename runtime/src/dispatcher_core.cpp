@@ -39,8 +39,6 @@ private:
 // same moment does not hold up the queues.
 constexpr std::size_t timers_per_turn = 64;
 
-constexpr std::chrono::hours manual_start{1};
-
 void dress_thread(thread& t, const std::string& name, std::size_t index,
                   bool pin) noexcept {
   // Both are hints: a platform that refuses them loses nothing else.
@@ -86,15 +84,18 @@ void refuse_on_worker(const char* what) {
 }
 
 dispatcher_core::dispatcher_core(std::size_t threads, std::string name,
-                                 bool pin)
-    : name_{std::move(name)}, pin_{pin}, manual_{threads == 0} {
+                                 bool pin, std::shared_ptr<hand_set_time> clock)
+    : name_{std::move(name)}, pin_{pin}, manual_{threads == 0},
+      clock_{std::move(clock)} {
   for (std::size_t i = 0; i < std::max<std::size_t>(threads, 1); ++i) {
     workers_.push_back(std::make_unique<worker>(*this, i));
   }
-  set_now(time_point{} + manual_start);
 }
 
 dispatcher_core::~dispatcher_core() {
+  if (clock_ != nullptr) {
+    clock_->remove(*this);
+  }
   if (failures_ != nullptr) {
     failures_->drop_handle();
   }
@@ -103,6 +104,9 @@ dispatcher_core::~dispatcher_core() {
 void dispatcher_core::start() {
   if (manual_) {
     return;
+  }
+  if (clock_ != nullptr) {
+    clock_->add(*this);
   }
   thread_keeper::instance(); // outlives every worker
   const lock_guard lock{mutex_};
@@ -278,6 +282,9 @@ bool dispatcher_core::quiet() noexcept {
   // While all workers sleep nothing leaves a line, so lines that are seen
   // empty one after the other were all empty when the first one was seen.
   return idle_.if_all_sleep(workers_.size(), [this] {
+    if (clock_ != nullptr && timer_due()) {
+      return false; // who sets the time and then drains has it all handled
+    }
     const lock_guard lock{mutex_};
     return std::all_of(queues_.begin(), queues_.end(),
                        [](const queue_core* q) { return q->idle(); });
@@ -350,14 +357,35 @@ idle_workers::seen dispatcher_core::look(const worker& self) const noexcept {
 }
 
 void dispatcher_core::fire_timers() noexcept {
-  if (timer_due()) {
-    decision d;
-    timers_.fire_due(d, now(), timers_per_turn);
+  if (!timer_due()) {
+    return;
+  }
+  burial deferred; // what dies of it dies when others may fire again
+  if (firing_.try_lock()) {
+    {
+      decision d;
+      timers_.fire_due(d, now(), timers_per_turn);
+    }
+    firing_.unlock();
   }
 }
 
 void dispatcher_core::arm(timer_entry& entry, time_point due) {
-  if (timers_.arm(entry, due) && !manual_) {
+  const bool first = timers_.arm(entry, due);
+  // A time that is set by hand needs nobody to sleep until then.
+  if (first && !manual_ && (clock_ == nullptr ? due < never : due <= now())) {
+    idle_.wake_keeper();
+  }
+}
+
+void dispatcher_core::attend_timers() noexcept {
+  if (clock_ == nullptr ? timers_.next_due() < never : timer_due()) {
+    idle_.appoint_keeper();
+  }
+}
+
+void dispatcher_core::time_moved() noexcept {
+  if (timers_.has_due(now())) {
     idle_.wake_keeper();
   }
 }

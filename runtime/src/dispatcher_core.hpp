@@ -2,6 +2,7 @@
 
 // A dispatcher without its handle: the workers, the clock, and the queues.
 
+#include "hand_set_time.hpp"
 #include "idle_workers.hpp"
 #include "ready_queues.hpp"
 #include "worker.hpp"
@@ -35,10 +36,12 @@ namespace wharf::inline v1::detail {
 ///   joins them at its exit.
 ///
 /// Lifetime: counted. The handle, the workers and the queues hold references.
-class dispatcher_core {
+class dispatcher_core final : private time_listener {
 public:
-  /// `threads` 0: none; the dispatcher is cranked by hand.
-  dispatcher_core(std::size_t threads, std::string name, bool pin);
+  /// `threads` 0: none; the dispatcher is cranked by hand. `clock` null: the
+  /// machine's.
+  dispatcher_core(std::size_t threads, std::string name, bool pin,
+                  std::shared_ptr<hand_set_time> clock);
 
   void add_ref() noexcept { refs_.fetch_add(1, memory_order_relaxed); }
   void drop_ref() noexcept {
@@ -110,19 +113,18 @@ public:
 
   // Time.
   time_point now() const noexcept {
-    return manual_
-               ? time_point{duration{manual_now_.load(memory_order_acquire)}}
-               : steady_clock::now();
+    return clock_ != nullptr ? clock_->now() : steady_clock::now();
   }
-  void set_now(time_point now) noexcept {
-    manual_now_.store(now.time_since_epoch().count(), memory_order_release);
-  }
+  /// The time that is set by hand, or null.
+  hand_set_time* clock() const noexcept { return clock_.get(); }
   bool manual() const noexcept { return manual_; }
   bool timer_due() const noexcept {
     const time_point due = timers_.next_due();
     return due != time_point::max() && due <= now();
   }
   void fire_timers() noexcept;
+  /// A worker that would have looked after the timers has found other work.
+  void attend_timers() noexcept;
   void arm(timer_entry& entry, time_point due);
   timer_heap& timers() noexcept { return timers_; }
   worker& hand_worker() noexcept { return *workers_.front(); }
@@ -147,6 +149,7 @@ public:
 private:
   ~dispatcher_core();
 
+  void time_moved() noexcept override;
   void tell_waiting() noexcept;
   /// False: the deadline came first.
   template <class Condition>
@@ -179,12 +182,16 @@ private:
   const std::string name_;
   const bool pin_;
   const bool manual_;
+  const std::shared_ptr<hand_set_time> clock_;
   std::vector<std::unique_ptr<worker>> workers_; // constant after construction
   atomic<std::uint32_t> refs_{1};
 
   ready_queues ready_;
   idle_workers idle_;
   timer_heap timers_;
+  // Whoever fires holds it until all that fired is in line: two at once would
+  // mix up the order of due times. Nobody waits for it. Level 0.
+  mutex firing_;
 
   mutable mutex mutex_;
   std::vector<queue_core*> queues_ WHARF_GUARDED_BY(mutex_);
@@ -203,7 +210,6 @@ private:
   atomic<std::uint32_t> draining_{0}; // threads in drain()
   monitor progress_;
   atomic<std::uint64_t> unhandled_{0};
-  atomic<duration::rep> manual_now_{0};
 };
 
 /// Posts to a port of std::exception_ptr and drops the handle. False: there is

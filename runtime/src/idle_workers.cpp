@@ -2,6 +2,7 @@
 
 #include "idle_workers.hpp"
 
+#include "hand_set_time.hpp"
 #include "worker.hpp"
 
 #include <algorithm>
@@ -31,7 +32,24 @@ void idle_workers::wake_one(order what) noexcept {
       return;
     }
     sleeper = asleep_.back();
+    if (sleeper == keeper_ && asleep_.size() > 1) {
+      sleeper = *(asleep_.end() - 2);
+    }
     sleeper->order_ = what;
+    rouse(*sleeper);
+  }
+  sleeper->parker_.unpark();
+}
+
+void idle_workers::appoint_keeper() noexcept {
+  worker* sleeper = nullptr;
+  {
+    const lock_guard lock{mutex_};
+    if (asleep_.empty() || keeper_ != nullptr || searchers(word_.load()) != 0) {
+      return; // who searches will keep them, or appoint somebody
+    }
+    sleeper = asleep_.back();
+    sleeper->order_ = order::search; // and if it finds nothing it is keeper
     rouse(*sleeper);
   }
   sleeper->parker_.unpark();
@@ -74,14 +92,19 @@ void idle_workers::lie_down(worker& self) {
 }
 
 time_point idle_workers::sleep_until(worker& self, bool watching,
-                                     const timer_heap& timers) noexcept {
+                                     const timer_heap& timers,
+                                     const hand_set_time* clock) noexcept {
   const lock_guard lock{mutex_};
   if (std::find(asleep_.begin(), asleep_.end(), &self) == asleep_.end()) {
     return time_point::min(); // roused already
   }
   time_point until = time_point::max();
   const time_point due = timers.next_due();
-  if (due != time_point::max() && keeper_ == nullptr) {
+  if (clock != nullptr) {
+    if (due <= clock->now()) {
+      return time_point::min();
+    }
+  } else if (due < never && keeper_ == nullptr) {
     keeper_ = &self;
     until = due;
   }

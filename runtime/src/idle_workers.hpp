@@ -11,6 +11,7 @@
 
 namespace wharf::inline v1::detail {
 
+class hand_set_time;
 class worker;
 
 /// SLEEP AND WAKE
@@ -29,7 +30,8 @@ class worker;
 ///
 /// Invariant: while work is visible and a worker sleeps, somebody searches or
 /// one sleeper watches; while none is visible, all sleep without a time-out
-/// (but for the keeper of the next timer).
+/// (but for the keeper of the next timer; by a time that is set by hand none
+/// sleeps until a moment, but none sleeps either while a timer is due).
 class idle_workers {
 public:
   static constexpr std::chrono::milliseconds watch{1};
@@ -60,11 +62,16 @@ public:
     return searchers(word_.fetch_sub(one_searcher)) == 1;
   }
 
-  /// Wakes one sleeper, the last to fall asleep. Does nothing if none sleeps
-  /// or another one searches already.
+  /// Wakes one sleeper, the last to fall asleep that keeps no timer, if there
+  /// is such a one. Does nothing if none sleeps or another one searches
+  /// already.
   void wake_one(order what) noexcept WHARF_EXCLUDES(mutex_);
-  /// An earlier timer was armed: somebody must sleep until then.
+  /// An earlier timer was armed, or has become due by a time that is set by
+  /// hand: somebody must look at it.
   void wake_keeper() noexcept WHARF_EXCLUDES(mutex_);
+  /// Somebody awake has found work and a timer is pending: one of the sleepers
+  /// must keep it, however long the work takes.
+  void appoint_keeper() noexcept WHARF_EXCLUDES(mutex_);
   void wake_all() noexcept WHARF_EXCLUDES(mutex_);
 
   // A searching worker goes to sleep in three steps.
@@ -72,9 +79,10 @@ public:
   /// First: from now on it counts as asleep [S4]. Then it looks again.
   void lie_down(worker& self) WHARF_EXCLUDES(mutex_);
   /// Second: how long it may sleep. `watching`: work was seen that is not
-  /// worth taking yet. max() stands for "until woken".
-  time_point sleep_until(worker& self, bool watching,
-                         const timer_heap& timers) noexcept
+  /// worth taking yet. `clock`: the hand-set time that the timers go by, or
+  /// null. max() stands for "until woken", min() for "not at all".
+  time_point sleep_until(worker& self, bool watching, const timer_heap& timers,
+                         const hand_set_time* clock) noexcept
       WHARF_EXCLUDES(mutex_);
   /// Third: it is up and counts as searching, woken or not.
   order get_up(worker& self) noexcept WHARF_EXCLUDES(mutex_);

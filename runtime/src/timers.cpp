@@ -10,8 +10,6 @@ time_point due_after(time_point now, duration delay) noexcept {
   if (delay <= duration::zero()) {
     return now;
   }
-  // max() itself means "no timer", so "never" is one tick before it.
-  constexpr time_point never = time_point::max() - duration{1};
   return delay >= never - now ? never : now + delay;
 }
 
@@ -116,6 +114,11 @@ void timer_heap::fire_due(decision& d, time_point now,
     }
   }
   publish();
+}
+
+bool timer_heap::has_due(time_point now) const noexcept {
+  const lock_guard lock{mutex_};
+  return !heap_.empty() && heap_.front()->due_ <= now;
 }
 
 std::size_t timer_heap::size() const noexcept {

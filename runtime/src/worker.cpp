@@ -151,10 +151,13 @@ bool worker::steal_what_does_not_move() noexcept {
 
 /// The last to search sees to it that somebody looks after what is left.
 void worker::stop_searching(std::size_t depth) noexcept {
-  if (pool_.idle().end_search() &&
-      pool_.look(*this) != idle_workers::seen::nothing) {
+  if (!pool_.idle().end_search()) {
+    return;
+  }
+  if (pool_.look(*this) != idle_workers::seen::nothing) {
     pool_.wake(pool_.wake_up_for(this, depth));
   }
+  pool_.attend_timers();
 }
 
 /// Looks for work for a while. True: it ran some and searches no more.
@@ -187,7 +190,8 @@ void worker::rest() noexcept {
     }
     pool_.worker_sleeps();
     const bool slow = seen != idle_workers::seen::nothing;
-    const time_point until = idle.sleep_until(*this, slow, pool_.timers());
+    const time_point until =
+        idle.sleep_until(*this, slow, pool_.timers(), pool_.clock());
     watching_ = slow;
     if (until == time_point::max()) {
       parker_.park();

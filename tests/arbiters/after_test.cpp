@@ -5,6 +5,7 @@
 
 #include <wharf/choice.hpp>
 #include <wharf/spawn.hpp>
+#include <wharf/task.hpp>
 
 #include <gtest/gtest.h>
 
@@ -207,6 +208,51 @@ TEST(AfterTest, AnUnusedDescriptionArmsNothing) {
     [[maybe_unused]] const auto unused = after(1s, [] {});
   }
   EXPECT_EQ(pool.pending_timers(), 0U);
+}
+
+// The first handler ends only when the second one has run, so a worker that
+// slept must have looked after the second timer.
+TEST(AfterTest, ALongHandlerHoldsUpNoOtherTimer) {
+  dispatcher pool{{.threads = 2}};
+  dispatcher_queue queue{pool};
+  for (int round = 0; round < 20; ++round) {
+    std::promise<void> second;
+    const activation first =
+        activate(queue, after(1ms, [&] { second.get_future().wait(); }));
+    activate(queue, after(2ms, [&] { second.set_value(); }));
+    first.wait();
+  }
+}
+
+TEST(AfterTest, SleepUntilTakesAnyTimeOfTheClock) {
+  test_dispatcher pool;
+  dispatcher_queue queue{pool};
+  using clock = std::chrono::steady_clock;
+  int ran = 0;
+  const auto sleeper = [&ran](auto due) -> task<void> {
+    co_await sleep_until(due);
+    ++ran;
+  };
+  using hours = std::chrono::time_point<clock, std::chrono::hours>;
+  using seconds = std::chrono::time_point<clock, std::chrono::duration<double>>;
+  spawn(queue, sleeper, hours::max());
+  spawn(queue, sleeper, seconds::max());
+  pool.run_all();
+  EXPECT_EQ(ran, 0);
+  spawn(queue, sleeper, hours::min());
+  spawn(queue, sleeper, seconds::min());
+  pool.run_all();
+  EXPECT_EQ(ran, 2);
+  spawn(queue, sleeper, seconds{pool.now()} + std::chrono::duration<double>{2});
+  pool.advance(1s);
+  pool.run_all();
+  EXPECT_EQ(ran, 2);
+  pool.advance(1s + 1us);
+  pool.run_all();
+  EXPECT_EQ(ran, 3);
+  EXPECT_THROW((void)sleep_until(seconds{std::chrono::duration<double>{
+                   std::numeric_limits<double>::quiet_NaN()}}),
+               std::invalid_argument);
 }
 
 // Periodic.

@@ -9,11 +9,14 @@
 #include <wharf/dispatcher_queue.hpp>
 #include <wharf/receive.hpp>
 #include <wharf/spawn.hpp>
+#include <wharf/sync_wait.hpp>
+#include <wharf/task.hpp>
 
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <exception>
 #include <future>
 #include <latch>
@@ -21,6 +24,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace wharf {
@@ -37,6 +41,24 @@ TEST(DispatcherTest, HasAtLeastTwoThreadsUnlessToldOtherwise) {
   EXPECT_GE(usual.threads(), 2U);
   const dispatcher small{{.threads = 1}};
   EXPECT_EQ(small.threads(), 1U);
+}
+
+task<std::size_t> length_of_name(dispatcher_options options) {
+  co_return std::string_view{options.name}.size();
+}
+task<std::size_t> sum_of_lengths() {
+  const std::size_t one = co_await length_of_name(
+      {.name = "longer than what a string keeps in place"});
+  const std::size_t cut =
+      co_await length_of_name({.name = std::string(100, 'x')});
+  co_return one + cut;
+}
+
+// g++ 12 destroys such a temporary twice.
+TEST(DispatcherTest, ItsOptionsMayStandInAnExpressionWithCoAwait) {
+  dispatcher pool;
+  dispatcher_queue queue{pool};
+  EXPECT_EQ(sync_wait(queue, sum_of_lengths()), 40U + 47U);
 }
 
 TEST(DispatcherTest, HandlersOverlapOnItsThreads) {

@@ -24,7 +24,7 @@ void test_dispatcher::advance(std::chrono::steady_clock::duration by) {
 }
 
 std::chrono::steady_clock::time_point test_dispatcher::now() const {
-  return access::now(pool_);
+  return pool_.now();
 }
 
 std::size_t test_dispatcher::pending_timers() const {

@@ -4,7 +4,7 @@
 
 #include <wharf/activate.hpp>
 #include <wharf/detail/builder.hpp>
-#include <wharf/detail/clock_duration.hpp>
+#include <wharf/detail/durations.hpp>
 #include <wharf/detail/handler.hpp>
 #include <wharf/detail/timer_core.hpp>
 
@@ -128,11 +128,14 @@ sleep_for(std::chrono::duration<Rep, Period> delay) {
   return after(delay);
 }
 
-/// Sleeps until the dispatcher's clock shows `due`; a time that has passed
-/// costs one way through the queue.
-inline one_time_after<detail::no_handler>
-sleep_until(std::chrono::steady_clock::time_point due) {
-  return {detail::due_time{due}, detail::no_handler{}};
+/// Sleeps until the dispatcher's clock, dispatcher::now(), shows `due`; a time
+/// that has passed costs one way through the queue.
+/// Throws std::invalid_argument for a time that is not a number.
+template <class Duration>
+one_time_after<detail::no_handler>
+sleep_until(std::chrono::time_point<std::chrono::steady_clock, Duration> due) {
+  const detail::time_point held{detail::clock_duration(due.time_since_epoch())};
+  return {detail::due_time{held}, detail::no_handler{}};
 }
 
 /// Runs `handler()` every `period` after the activation, until it is

@@ -12,6 +12,7 @@
 #include <wharf/gather.hpp>
 #include <wharf/interleave.hpp>
 #include <wharf/join.hpp>
+#include <wharf/manual_clock.hpp>
 #include <wharf/persist.hpp>
 #include <wharf/port.hpp>
 #include <wharf/port_set.hpp>

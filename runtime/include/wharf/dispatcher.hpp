@@ -2,7 +2,9 @@
 
 // Dispatchers: the worker threads that run handlers, and their clock.
 
-#include <wharf/detail/clock_duration.hpp>
+#include <wharf/detail/durations.hpp>
+#include <wharf/detail/short_name.hpp>
+#include <wharf/manual_clock.hpp>
 #include <wharf/port.hpp>
 #include <wharf/shutdown_report.hpp>
 
@@ -10,7 +12,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <string>
 
 namespace wharf::inline v1 {
 
@@ -19,13 +20,16 @@ class dispatcher_core;
 struct dispatcher_access;
 } // namespace detail
 
+/// May stand in an expression with co_await, since it needs no destructor.
 struct dispatcher_options {
   /// Worker threads; 0 stands for one per core, at least two.
   std::size_t threads = 0;
-  /// For diagnostics; the threads' names begin with it.
-  std::string name = "wharf";
+  /// For diagnostics; the threads' names begin with it. Up to 47 characters.
+  detail::short_name name = "wharf";
   /// Binds worker n to core n. For measurements, rarely for programs.
   bool pin_threads = false;
+  /// Whose time the timers go by; null: the machine's steady clock. For tests.
+  manual_clock* clock = nullptr;
 };
 
 /// Owns worker threads and a steady clock, and serves the dispatcher queues
@@ -50,6 +54,8 @@ public:
 
   /// Returns at a moment when nothing is queued or running on any queue that
   /// is not suspended. Timers and messages that nobody wants do not count.
+  /// With a manual_clock, timers that are due count: who advances the clock
+  /// and drains finds everything handled that has become due.
   /// Throws std::logic_error on a worker of any dispatcher.
   void drain();
 
@@ -69,6 +75,9 @@ public:
   shutdown_report shutdown(std::chrono::duration<Rep, Period> deadline) {
     return shut_down(detail::clock_duration(deadline));
   }
+
+  /// What the clock of its timers shows; sleep_until() goes by it.
+  std::chrono::steady_clock::time_point now() const noexcept;
 
   /// Where failures of handlers and predicates go whose queue names no port,
   /// or a closed one. Without a port here they are logged and counted.

@@ -22,7 +22,6 @@ struct dispatcher_access {
 
   /// Fires due timers, then runs one handler. False: there was nothing to do.
   static bool run_one(dispatcher& pool);
-  static time_point now(const dispatcher& pool);
   static void set_now(dispatcher& pool, time_point now);
 
   /// Switches the rationing of wake-ups, and with it the time-out that backs

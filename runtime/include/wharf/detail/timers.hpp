@@ -2,6 +2,7 @@
 
 // The timers of one dispatcher: an intrusive heap over due times.
 
+#include <wharf/detail/durations.hpp>
 #include <wharf/detail/sync.hpp>
 
 #include <cstddef>
@@ -11,13 +12,6 @@
 namespace wharf::inline v1::detail {
 
 class decision;
-
-using time_point = steady_clock::time_point;
-using duration = steady_clock::duration;
-
-/// `now + delay`, held to the ends of the clock's range: a huge delay is
-/// "never", a negative one "now".
-time_point due_after(time_point now, duration delay) noexcept;
 
 /// One pending timer, embedded in what it fires.
 class timer_entry {
@@ -65,6 +59,10 @@ public:
   time_point next_due() const noexcept {
     return time_point{duration{next_due_.load(memory_order_acquire)}};
   }
+
+  /// The same question as next_due() answers, but under the lock: who arms
+  /// an entry afterwards sees what the caller did before.
+  bool has_due(time_point now) const noexcept WHARF_EXCLUDES(mutex_);
 
   std::size_t size() const noexcept WHARF_EXCLUDES(mutex_);
 

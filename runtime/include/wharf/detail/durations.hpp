@@ -1,8 +1,6 @@
 #pragma once
 
-// Durations as users write them, in the unit of the steady clock.
-
-#include <wharf/detail/timers.hpp>
+// The clock's units, and arithmetic in them that does not overflow.
 
 #include <chrono>
 #include <stdexcept>
@@ -10,7 +8,18 @@
 
 namespace wharf::inline v1::detail {
 
+using time_point = std::chrono::steady_clock::time_point;
+using duration = std::chrono::steady_clock::duration;
+
+/// When a timer is due that is never due. max() itself means "no timer".
+inline constexpr time_point never = time_point::max() - duration{1};
+
+/// `now + delay`, held to the ends of the clock's range: a huge delay is
+/// "never", a negative one "now".
+time_point due_after(time_point now, duration delay) noexcept;
+
 /// Any duration in the clock's unit, held to the ends of its range.
+/// Throws std::invalid_argument for one that is not a number.
 template <class Rep, class Period>
 duration clock_duration(std::chrono::duration<Rep, Period> d) {
   if constexpr (std::is_floating_point_v<Rep>) {
