@@ -31,7 +31,7 @@ namespace {
 #if !defined(WHARF_NO_NODE_CACHE)
 
 constexpr std::size_t size_step = 8;
-constexpr std::size_t size_classes = 12; // up to 96 bytes: 80 of payload
+constexpr std::size_t size_classes = 12; // up to 96 bytes: 72 of payload
 constexpr std::uint32_t batch_nodes = 32;
 // Per size class. Each node that is kept may keep its whole block.
 constexpr std::size_t store_bytes_max = 16 * 1024;
