@@ -113,6 +113,17 @@ message_list gather_core::take_from(std::size_t port) noexcept {
   return std::move(l.kept);
 }
 
+context_ref gather_core::under() noexcept {
+  if (wanted_ == 0) {
+    return branch::under();
+  }
+  context_ref all;
+  for (const auto& l : leaves_) {
+    all = unite(std::move(all), taken_contexts(l->kept));
+  }
+  return all;
+}
+
 void gather_core::destroy_taken() noexcept {
   for (std::size_t i = 0; i < leaves_.size(); ++i) {
     destroy(take_from(i), leaves_[i]->port->type());

@@ -27,8 +27,9 @@ bool receive_member::accept(decision& d, message_node* node) noexcept {
 }
 
 offer_result receive_member::offer(decision& d, offered& m) noexcept {
-  return wants(d, queue_, m.node) && accept(d, m.node) ? offer_result::taken
-                                                       : offer_result::left;
+  return wants(d, owner(), *port_, m.node) && accept(d, m.node)
+             ? offer_result::taken
+             : offer_result::left;
 }
 
 void receive_member::arm(decision& d, bool open) {
@@ -41,7 +42,7 @@ void receive_member::arm(decision& d, bool open) {
   message_node* before = nullptr;
   for (message_node* node = there.front(); node != nullptr;) {
     message_node* const next = node->next;
-    if (wants(d, queue_, node)) {
+    if (wants(d, owner(), *port_, node)) {
       there.remove_after(before);
       if (!accept(d, node)) {
         there.insert_in_place(node, before);
@@ -89,6 +90,7 @@ message_list receive_member::take_unit() noexcept {
 
 handled receive_member::run(message_list unit, turn& budget) noexcept {
   budget.spend();
+  const context_scope scope{taken_contexts(unit)};
   try {
     return handle(std::move(unit), budget);
   } catch (...) {
@@ -153,6 +155,7 @@ message_list join_member::take_unit() noexcept {
 
 handled join_member::run(message_list unit, turn& budget) noexcept {
   budget.spend();
+  const context_scope scope{taken_contexts(unit)};
   try {
     return handle(std::move(unit), budget);
   } catch (...) {

@@ -125,6 +125,7 @@ void pump::run_unit(message_list unit, turn& budget) noexcept {
     ++inbox_.active_; // handler_ended() or this takes it back
   }
   started(unit);
+  const context_scope scope{taken_contexts(unit)};
   try {
     // What goes on spends by itself.
     if (handle(std::move(unit), budget) == handled::goes_on) {

@@ -4,13 +4,13 @@
 
 namespace wharf::inline v1::detail {
 
-bool message_filter::ask(decision& d, queue_core& queue,
+bool message_filter::ask(decision& d, arbiter& owner, port_core& port,
                          const message_node* node) noexcept {
   const predicate_scope inside;
   try {
     return accepts(node);
   } catch (...) {
-    d.failed(queue, std::current_exception());
+    d.failed(owner, port, std::current_exception());
     return false;
   }
 }
@@ -31,8 +31,16 @@ message_node* receive_branch::take_node() noexcept {
   return std::exchange(taken_, nullptr);
 }
 
+message_node* receive_branch::take_awaited() noexcept {
+  message_node* node = take_node();
+  if (with_causality_) {
+    take_on(std::move(node->under));
+  }
+  return node;
+}
+
 offer_result receive_branch::offer(decision& d, offered& m) noexcept {
-  if (root().decided() || !wants(d, root().queue(), m.node) ||
+  if (root().decided() || !wants(d, root(), *port_, m.node) ||
       !root().claim(this)) {
     return offer_result::left;
   }
@@ -48,7 +56,7 @@ void receive_branch::arm(decision& d) {
   message_node* before = nullptr;
   for (message_node* node = there.front(); node != nullptr;
        before = node, node = node->next) {
-    if (!wants(d, root().queue(), node)) {
+    if (!wants(d, root(), *port_, node)) {
       continue;
     }
     if (root().claim(this)) {
@@ -109,7 +117,7 @@ void receive_pump::activate(bool linked) {
     message_node* before = nullptr;
     for (message_node* node = there.front(); node != nullptr;) {
       message_node* const next = node->next;
-      if (wants(d, queue(), node)) {
+      if (wants(d, *this, *port_, node)) {
         mine.push_back(there.remove_after(before));
       } else {
         before = node;
@@ -128,7 +136,7 @@ void receive_pump::activate(bool linked) {
 }
 
 offer_result receive_pump::offer(decision& d, offered& m) noexcept {
-  if (!wants(d, queue(), m.node)) {
+  if (!wants(d, *this, *port_, m.node)) {
     return offer_result::left;
   }
   accept_locked(d, m);

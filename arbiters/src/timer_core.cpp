@@ -85,6 +85,7 @@ void periodic::run(turn& budget) noexcept {
   due_again_ = false;
   mutex_.unlock();
   budget.spend();
+  const context_scope scope{armed_under()};
   try {
     if (tick(budget) == handled::goes_on) {
       return; // it may have ended, and this with it

@@ -8,7 +8,8 @@
 
 namespace wharf::inline v1::detail {
 
-arbiter::arbiter(queue_core& queue) noexcept : work_item{queue} {
+arbiter::arbiter(queue_core& queue) noexcept
+    : work_item{queue}, under_{current_context()} {
   queue.add_ref();
 }
 
@@ -30,6 +31,7 @@ void arbiter::finish_pinned(bool keep_reference) noexcept {
 void arbiter::perish() noexcept {
   destroy_payload();
   payload_destroyed();
+  under_ = context_ref{};
   const bool keep = keep_reference_;
   queue_->end(*this);
   ended_.notify_all();

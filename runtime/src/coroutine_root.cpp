@@ -102,6 +102,7 @@ void coroutine_root::start_now(turn& budget) noexcept {
 
 void coroutine_root::begin(turn& budget) noexcept {
   try {
+    const context_scope scope{under_};
     next_ = frame_ = make_frame();
   } catch (...) {
     end(std::current_exception());
@@ -137,7 +138,11 @@ void coroutine_root::steps(turn& budget) noexcept {
   for (;;) {
     budget.spend();
     coroutine_root* const outer = std::exchange(running, this);
+    suspended_.effective = under_.release();
+    const context_state around = std::exchange(running_under, suspended_);
     std::exchange(next_, nullptr).resume();
+    suspended_ = std::exchange(running_under, around);
+    under_ = context_ref{std::exchange(suspended_.effective, nullptr)};
     running = outer;
     if (std::exchange(awaiting_, false)) {
       if (!arm_await()) {
@@ -250,6 +255,7 @@ void coroutine_root::end(std::exception_ptr failure) noexcept {
 }
 
 void coroutine_root::destroy_payload() noexcept {
+  const context_scope scope{under_};
   if (frame_ != nullptr) {
     std::exchange(frame_, nullptr).destroy();
   }
@@ -260,6 +266,8 @@ void coroutine_root::payload_destroyed() noexcept {
   if (!survives_close()) {
     return;
   }
+  context_ref{std::exchange(suspended_.own, nullptr)};
+  const context_scope scope{std::move(under_)};
   std::exception_ptr failure = std::exchange(last_failure_, nullptr);
   const bool asked = (state_.load(memory_order_relaxed) & bit_cancelled) != 0;
   finished(asked && is_cancelled(failure) ? nullptr : std::move(failure));

@@ -138,9 +138,11 @@ void decision::revisit(arbiter& a) noexcept {
   settle(a);
 }
 
-void decision::failed(queue_core& queue, std::exception_ptr error) noexcept {
-  queue.add_ref();
-  failures_.push_back({&queue, std::move(error)});
+void decision::failed(arbiter& owner, port_core& port,
+                      std::exception_ptr error) noexcept {
+  owner.queue().add_ref();
+  failures_.push_back(
+      {&owner.queue(), &port, owner.armed_under(), std::move(error)});
 }
 
 void decision::finish() noexcept {
@@ -159,7 +161,8 @@ void decision::finish() noexcept {
   }
   if (!failures_.empty()) {
     for (failure& each : std::exchange(failures_, {})) {
-      each.queue->report(std::move(each.error));
+      const context_scope of_activator{std::move(each.under)};
+      each.queue->report(std::move(each.error), {&each.port, 1});
       each.queue->drop_ref();
     }
   }

@@ -2,8 +2,6 @@
 
 #include "dispatcher_core.hpp"
 
-#include "log.hpp"
-
 #include <algorithm>
 #include <stdexcept>
 
@@ -54,27 +52,6 @@ void dress_thread(thread& t, const std::string& name, std::size_t index,
 
 } // namespace
 
-bool post_failure(port_core* port, const std::exception_ptr& error,
-                  std::span<port_core* const> not_to) noexcept {
-  if (port == nullptr) {
-    return false;
-  }
-  bool posted = false;
-  if (std::find(not_to.begin(), not_to.end(), port) == not_to.end()) {
-    try {
-      auto node = std::make_unique<message<std::exception_ptr>>(error);
-      posted = port->post(node.get());
-      if (posted) {
-        node.release();
-      }
-    } catch (...) {
-      posted = false; // no memory: the next one in line may need none
-    }
-  }
-  port->drop_handle();
-  return posted;
-}
-
 void refuse_on_worker(const char* what) {
   if (worker::current() != nullptr) {
     throw std::logic_error{std::string{what} +
@@ -95,9 +72,6 @@ dispatcher_core::dispatcher_core(std::size_t threads, std::string name,
 dispatcher_core::~dispatcher_core() {
   if (clock_ != nullptr) {
     clock_->remove(*this);
-  }
-  if (failures_ != nullptr) {
-    failures_->drop_handle();
   }
 }
 
@@ -387,34 +361,6 @@ void dispatcher_core::attend_timers() noexcept {
 void dispatcher_core::time_moved() noexcept {
   if (timers_.has_due(now())) {
     idle_.wake_keeper();
-  }
-}
-
-void dispatcher_core::report(const queue_core& queue, std::exception_ptr error,
-                             std::span<port_core* const> not_to) noexcept {
-  port_core* port = nullptr;
-  {
-    const lock_guard lock{mutex_};
-    port = failures_;
-    if (port != nullptr) {
-      port->add_handle();
-    }
-  }
-  if (!post_failure(port, error, not_to)) {
-    unhandled_.fetch_add(1, memory_order_relaxed);
-    log_failure(queue.name(), std::move(error));
-  }
-}
-
-void dispatcher_core::set_failure_port(port_core& failures) noexcept {
-  failures.add_handle();
-  port_core* before = nullptr;
-  {
-    const lock_guard lock{mutex_};
-    before = std::exchange(failures_, &failures);
-  }
-  if (before != nullptr) {
-    before->drop_handle();
   }
 }
 

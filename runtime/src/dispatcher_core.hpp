@@ -8,6 +8,7 @@
 #include "worker.hpp"
 
 #include <wharf/detail/decision.hpp>
+#include <wharf/detail/failure_port.hpp>
 #include <wharf/detail/queue_core.hpp>
 #include <wharf/detail/queue_end.hpp>
 #include <wharf/detail/sync.hpp>
@@ -129,10 +130,12 @@ public:
   timer_heap& timers() noexcept { return timers_; }
   worker& hand_worker() noexcept { return *workers_.front(); }
 
-  // Failures.
-  void report(const queue_core& queue, std::exception_ptr error,
-              std::span<port_core* const> not_to) noexcept;
-  void set_failure_port(port_core& failures) noexcept;
+  // Failures; see failures.cpp.
+  failure_port failure_sink() const noexcept WHARF_EXCLUDES(mutex_);
+  void set_failure_port(port_core& failures) noexcept WHARF_EXCLUDES(mutex_);
+  void count_unhandled() noexcept {
+    unhandled_.fetch_add(1, memory_order_relaxed);
+  }
   std::uint64_t unhandled_failures() const noexcept {
     return unhandled_.load(memory_order_relaxed);
   }
@@ -201,7 +204,7 @@ private:
   std::vector<thread> threads_ WHARF_GUARDED_BY(mutex_);
   bool shutting_down_ WHARF_GUARDED_BY(mutex_) = false;
   std::optional<shutdown_report> report_ WHARF_GUARDED_BY(mutex_);
-  port_core* failures_ WHARF_GUARDED_BY(mutex_) = nullptr; // a handle
+  failure_port failures_ WHARF_GUARDED_BY(mutex_);
 
   atomic<bool> ending_{false};   // no queue is open, or will be
   atomic<bool> stopping_{false}; // and no coroutine is left: workers leave
@@ -211,11 +214,6 @@ private:
   monitor progress_;
   atomic<std::uint64_t> unhandled_{0};
 };
-
-/// Posts to a port of std::exception_ptr and drops the handle. False: there is
-/// no port, it is one of `not_to` or refuses, or there is no memory.
-bool post_failure(port_core* port, const std::exception_ptr& error,
-                  std::span<port_core* const> not_to) noexcept;
 
 /// The blocking calls' guard: throws std::logic_error on any worker thread.
 void refuse_on_worker(const char* what);

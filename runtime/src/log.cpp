@@ -21,10 +21,12 @@ std::string what(const std::exception_ptr& error) {
 
 } // namespace
 
-void log_failure(std::string_view queue, std::exception_ptr error) noexcept {
+void log_failure(std::string_view queue, std::string_view causalities,
+                 std::exception_ptr error) noexcept {
   try {
-    spdlog::error("wharf: a handler on queue \"{}\" failed: {}", queue,
-                  what(error));
+    spdlog::error("wharf: a handler on queue \"{}\" failed{}{}: {}", queue,
+                  causalities.empty() ? "" : ", and nobody listens at ",
+                  causalities, what(error));
   } catch (...) {
     // A full disk must not end the program; the counter still tells.
   }

@@ -7,7 +7,9 @@
 
 namespace wharf::inline v1::detail {
 
-/// Logs a failure of a handler or predicate that reached no port.
-void log_failure(std::string_view queue, std::exception_ptr error) noexcept;
+/// Logs a failure of a handler or predicate that reached no port. `causalities`
+/// are those that it should have reached, "" if there are none.
+void log_failure(std::string_view queue, std::string_view causalities,
+                 std::exception_ptr error) noexcept;
 
 } // namespace wharf::inline v1::detail

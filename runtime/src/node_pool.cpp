@@ -33,7 +33,7 @@ namespace {
 #if !defined(WHARF_NO_NODE_CACHE)
 
 constexpr std::size_t small_step = 8;
-constexpr std::size_t small_classes = 12; // up to 96 bytes: 80 of payload
+constexpr std::size_t small_classes = 12; // up to 96 bytes: 72 of payload
 constexpr std::size_t small_max = small_step * small_classes;
 constexpr std::size_t large_step = 64;
 constexpr std::size_t large_classes = 15; // from 128 to 1024

@@ -6,6 +6,10 @@
 
 namespace wharf::inline v1::detail {
 
+context_ref branch::under() noexcept {
+  return root_->armed_under();
+}
+
 bool one_time::claim(branch* winner) noexcept {
   return sink_ != nullptr ? !decided() && sink_->claim(*this, winner)
                           : claim_word(winner);
@@ -137,6 +141,7 @@ bool one_time::end_with_queue(port_names* names) noexcept {
 
 handled one_time::run_branch(turn& budget) noexcept {
   budget.spend();
+  const context_scope scope{winner_->under()};
   try {
     if (winner_->run(budget) == handled::goes_on) {
       return handled::goes_on; // it may have ended, and this with it

@@ -37,9 +37,9 @@ port_core::port_core(const message_type& type, std::string_view name,
       where_{where} {
 }
 
-void port_core::drop_handle() noexcept {
+void port_core::drop_handles(std::uint64_t which) noexcept {
   // acq_rel: the last one out sees what the others did through their handles.
-  if (handles_.fetch_sub(1, memory_order_acq_rel) != 1) {
+  if (handles_.fetch_sub(which, memory_order_acq_rel) != which) {
     return;
   }
   {
@@ -78,8 +78,19 @@ void port_core::perish() noexcept {
   delete this;
 }
 
-bool port_core::post(message_node* node) {
+bool port_core::has_readers() const noexcept {
+  const std::uint64_t handles = handles_.load(memory_order_acquire);
+  if ((handles >> 32) != (handles & 0xffff'ffff)) {
+    return true;
+  }
+  const lock_guard lock{mutex_};
+  return receivers_.front() != nullptr || members_.may_take();
+}
+
+// Not inline: it reads what the thread runs under, and coroutines migrate.
+[[gnu::noinline]] bool port_core::post(message_node* node) {
   refuse_in_predicate();
+  node->under = context_ref::share(running_under.effective);
   decision d;
   d.lock(*this);
   if (receivers_.asking() != 0 && receivers_.wide() != 0) {

@@ -15,9 +15,6 @@ queue_core::queue_core(dispatcher_core& pool, std::string name)
 }
 
 queue_core::~queue_core() {
-  if (failures_ != nullptr) {
-    failures_->drop_handle();
-  }
   pool_.drop_ref();
 }
 
@@ -213,33 +210,6 @@ void queue_core::close(queue_end* end) noexcept {
     list_mutex_.lock();
   }
   list_mutex_.unlock();
-}
-
-void queue_core::report(std::exception_ptr error,
-                        std::span<port_core* const> not_to) noexcept {
-  port_core* port = nullptr;
-  {
-    const lock_guard lock{list_mutex_};
-    port = failures_;
-    if (port != nullptr) {
-      port->add_handle();
-    }
-  }
-  if (!post_failure(port, error, not_to)) {
-    pool_.report(*this, std::move(error), not_to);
-  }
-}
-
-void queue_core::set_failure_port(port_core& failures) noexcept {
-  failures.add_handle();
-  port_core* before = nullptr;
-  {
-    const lock_guard lock{list_mutex_};
-    before = std::exchange(failures_, &failures);
-  }
-  if (before != nullptr) {
-    before->drop_handle();
-  }
 }
 
 time_point queue_core::now() const noexcept {

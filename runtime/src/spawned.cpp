@@ -28,6 +28,7 @@ void spawned::run(turn& budget) noexcept {
     return;
   }
   budget.spend();
+  const context_scope scope{std::move(under_)};
   try {
     call();
   } catch (...) {

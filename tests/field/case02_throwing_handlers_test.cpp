@@ -10,8 +10,11 @@
 #include <barrier>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
+#include <optional>
 #include <stdexcept>
+#include <tuple>
 #include <vector>
 
 namespace wharf {
@@ -53,7 +56,11 @@ void fail_on_every_second(int n) {
   }
 }
 
-class ThrowingHandlersTest : public ::testing::TestWithParam<std::size_t> {};
+/// Where the faults are to arrive.
+enum class told : std::uint8_t { queue, causality };
+
+class ThrowingHandlersTest
+    : public ::testing::TestWithParam<std::tuple<std::size_t, told>> {};
 
 // The whole Scenario: a persistent receiver that throws on every second of
 // 1000, 16 functions that throw, a barrier that needs every worker, a predicate
@@ -64,9 +71,15 @@ TEST_P(ThrowingHandlersTest, CostTheirMessageAndNothingElse) {
   std::atomic<int> calls{0};
   std::atomic<int> later{0};
   {
-    dispatcher pool{{.threads = GetParam()}};
+    const auto [workers, to] = GetParam();
+    dispatcher pool{{.threads = workers}};
     dispatcher_queue queue{pool};
-    queue.on_failure(failures);
+    std::optional<causality_scope> scope;
+    if (to == told::queue) {
+      queue.on_failure(failures);
+    } else {
+      scope.emplace(causality{"the scenario", failures});
+    }
 
     port<int> numbers;
     const activation receiver =
@@ -90,8 +103,8 @@ TEST_P(ThrowingHandlersTest, CostTheirMessageAndNothingElse) {
     pool.drain();
     EXPECT_EQ(taken_from(failures).errors, 16);
 
-    std::barrier together{static_cast<std::ptrdiff_t>(GetParam())};
-    for (std::size_t i = 0; i < GetParam(); ++i) {
+    std::barrier together{static_cast<std::ptrdiff_t>(workers)};
+    for (std::size_t i = 0; i < workers; ++i) {
       spawn(queue, [&together] { together.arrive_and_wait(); });
     }
     pool.drain();
@@ -116,8 +129,10 @@ TEST_P(ThrowingHandlersTest, CostTheirMessageAndNothingElse) {
   EXPECT_TRUE(failures.empty());
 }
 
-INSTANTIATE_TEST_SUITE_P(Workers, ThrowingHandlersTest,
-                         ::testing::Values(1, 4, 8, 16));
+INSTANTIATE_TEST_SUITE_P(
+    Workers, ThrowingHandlersTest,
+    ::testing::Combine(::testing::Values(1, 4, 8, 16),
+                       ::testing::Values(told::queue, told::causality)));
 
 // The documented outcome, never a silent one: the queue's port, else the
 // dispatcher's, else a count (and the log).

@@ -176,8 +176,8 @@ private:
   class one final : public receive_branch {
   public:
     one(indexed_branches& all, std::size_t index, port_ref port) noexcept
-        : receive_branch{std::move(port), wharf::priority::normal, false},
-          all_{all}, index_{index} {}
+        : receive_branch{std::move(port), {}, false}, all_{all}, index_{index} {
+    }
 
     indexed_message<T> take() { return {index_, take_node()}; }
 

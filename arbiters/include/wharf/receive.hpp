@@ -38,13 +38,13 @@ class receive_branch_of final : public receive_branch {
 public:
   template <class Builder>
   explicit receive_branch_of(Builder&& b) noexcept(false)
-      : receive_branch{std::move(b.port_), b.priority_,
+      : receive_branch{std::move(b.port_), b.options_,
                        !std::is_same_v<Predicate, anything>},
         handler_{std::move(b.handler_)}, predicate_{std::move(b.predicate_)} {}
 
   void add_to(one_time& root) noexcept { root.add(*this); }
   bool is(const branch& winner) const noexcept { return this == &winner; }
-  T result(branch&) { return one_message<T>{take_node()}.value(); }
+  T result(branch&) { return one_message<T>{take_awaited()}.value(); }
 
 private:
   handled run(turn& budget) override {
@@ -73,8 +73,8 @@ class receive_pump_of final : public receive_pump {
 public:
   template <class Builder>
   receive_pump_of(queue_core& queue, Builder&& b)
-      : receive_pump{queue, std::move(b.port_), b.priority_,
-                     !std::is_same_v<Predicate, anything>, b.serial_},
+      : receive_pump{queue, std::move(b.port_), b.options_.priority,
+                     !std::is_same_v<Predicate, anything>, b.options_.serial},
         payload_{std::in_place, std::move(b.handler_),
                  std::move(b.predicate_)} {}
 
@@ -99,7 +99,7 @@ class receive_member_of final : public receive_member {
 public:
   template <class Builder>
   receive_member_of(queue_core& queue, Builder&& b)
-      : receive_member{queue, std::move(b.port_), b.priority_,
+      : receive_member{queue, std::move(b.port_), b.options_.priority,
                        !std::is_same_v<Predicate, anything>},
         payload_{std::move(b.handler_), std::move(b.predicate_)} {}
 
@@ -120,13 +120,12 @@ template <class T, class Handler, class Predicate>
 class receive_description : public builder {
 public:
   static constexpr bool for_groups = true;
-  std::int32_t rank() const noexcept { return priority_; }
+  std::int32_t rank() const noexcept { return options_.priority; }
 
   receive_description(port_ref port, Handler handler, Predicate predicate,
-                      std::int32_t priority, bool serial)
+                      const receive_options& options)
       : port_{std::move(port)}, handler_{std::move(handler)},
-        predicate_{std::move(predicate)}, priority_{priority}, serial_{serial} {
-  }
+        predicate_{std::move(predicate)}, options_{options} {}
 
 protected:
   template <class, class, class>
@@ -139,8 +138,7 @@ protected:
   port_ref port_;
   Handler handler_;
   Predicate predicate_;
-  std::int32_t priority_;
-  bool serial_; // one_at_a_time
+  receive_options options_;
 };
 
 } // namespace detail
@@ -169,12 +167,27 @@ public:
     this->use(); // this description; the new one is fresh
     return one_time_receive<T, Handler, P>{
         std::move(this->port_), std::move(this->handler_), std::move(predicate),
-        this->priority_, this->serial_};
+        this->options_};
   }
 
   /// Who is asked first for a message; see wharf::priority.
   one_time_receive priority(std::int32_t value) && {
-    this->priority_ = value;
+    this->options_.priority = value;
+    return std::move(*this);
+  }
+
+  /// Awaited: the coroutine goes on under its own causalities and the
+  /// message's, in place of those of an earlier message. This lasts until the
+  /// causality_scope that it is in, or else the coroutine, ends; in a task that
+  /// is awaited it holds for the awaiter too. A handler always runs under its
+  /// message's.
+  one_time_receive with_causality() && {
+    constexpr bool is_awaited = std::is_same_v<Handler, detail::no_handler>;
+    static_assert(
+        is_awaited,
+        "with_causality() is for a receive that is awaited: a handler "
+        "runs under its message's anyway");
+    this->options_.with_causality = true;
     return std::move(*this);
   }
 };
@@ -198,19 +211,19 @@ public:
     this->use(); // this description; the new one is fresh
     return persistent_receive<T, Handler, P>{
         std::move(this->port_), std::move(this->handler_), std::move(predicate),
-        this->priority_, this->serial_};
+        this->options_};
   }
 
   /// Who is asked first for a message; see wharf::priority.
   persistent_receive priority(std::int32_t value) && {
-    this->priority_ = value;
+    this->options_.priority = value;
     return std::move(*this);
   }
 
   /// The handler never overlaps itself: one message after the other, in order.
   /// In an exclusive group this is so anyway.
   persistent_receive one_at_a_time() && {
-    this->serial_ = true;
+    this->options_.serial = true;
     return std::move(*this);
   }
 
@@ -236,8 +249,9 @@ one_time_receive<T, std::decay_t<Handler>> receive(const port<T>& from,
                                                    Handler&& handler) {
   static_assert(detail::handler_for<Handler, T>::accepts);
   return {detail::port_ref{detail_port_access::core(from)},
-          std::forward<Handler>(handler), detail::anything{},
-          wharf::priority::normal, false};
+          std::forward<Handler>(handler),
+          detail::anything{},
+          {}};
 }
 
 /// As above, to be awaited: `T value = co_await receive(from);`. Nothing is
@@ -246,8 +260,9 @@ one_time_receive<T, std::decay_t<Handler>> receive(const port<T>& from,
 template <class T>
 one_time_receive<T, detail::no_handler> receive(const port<T>& from) {
   return {detail::port_ref{detail_port_access::core(from)},
-          detail::no_handler{}, detail::anything{}, wharf::priority::normal,
-          false};
+          detail::no_handler{},
+          detail::anything{},
+          {}};
 }
 
 /// Runs `handler(T)` for every message of `from`.
@@ -256,8 +271,9 @@ persistent_receive<T, std::decay_t<Handler>>
 receive(persist_t, const port<T>& from, Handler&& handler) {
   static_assert(detail::handler_for<Handler, T>::accepts);
   return {detail::port_ref{detail_port_access::core(from)},
-          std::forward<Handler>(handler), detail::anything{},
-          wharf::priority::normal, false};
+          std::forward<Handler>(handler),
+          detail::anything{},
+          {}};
 }
 
 } // namespace wharf::inline v1

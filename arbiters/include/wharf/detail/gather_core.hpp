@@ -31,6 +31,7 @@ public:
   void won(decision& d) noexcept final;
   void give_back_taken(decision& d) noexcept final { give_back(d); }
   void destroy_taken() noexcept final;
+  context_ref under() noexcept final;
   void name_ports(std::vector<port_ref>& ports) const final;
 
 protected:

@@ -136,6 +136,7 @@ public:
   void disarm(decision& d) noexcept final { leave(d); }
   void give_back_taken(decision& d) noexcept final;
   void destroy_taken() noexcept final { destroy(take_unit()); }
+  context_ref under() noexcept final { return taken_contexts(taken_); }
   void name_ports(std::vector<port_ref>& ports) const final {
     join_core::name_ports(ports);
   }

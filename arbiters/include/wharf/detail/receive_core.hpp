@@ -13,14 +13,21 @@
 
 namespace wharf::inline v1::detail {
 
+/// What a description of a receiver says beside its port and its functions.
+struct receive_options {
+  std::int32_t priority = 0;
+  bool serial = false;         // one_at_a_time
+  bool with_causality = false; // an awaited one brings its message's
+};
+
 /// Whether a message is wanted. Run under the port's lock.
 class message_filter {
 public:
   /// Asks the predicate, if there is one. A predicate that throws has said
-  /// no; the failure is reported after the lock, to `queue`.
-  bool wants(decision& d, queue_core& queue,
+  /// no; the failure is reported after the lock, as one of `owner`.
+  bool wants(decision& d, arbiter& owner, port_core& port,
              const message_node* node) noexcept {
-    return !picky_ || ask(d, queue, node);
+    return !picky_ || ask(d, owner, port, node);
   }
   bool picky() const noexcept { return picky_; }
 
@@ -30,7 +37,8 @@ protected:
 
 private:
   virtual bool accepts(const message_node* node) = 0;
-  bool ask(decision& d, queue_core& queue, const message_node* node) noexcept;
+  bool ask(decision& d, arbiter& owner, port_core& port,
+           const message_node* node) noexcept;
 
   const bool picky_;
 };
@@ -38,9 +46,9 @@ private:
 /// Takes the first message that it wants, if its root is still undecided.
 class receive_branch : public branch, public receiver, public message_filter {
 public:
-  receive_branch(port_ref port, std::int32_t priority, bool picky) noexcept
-      : receiver{priority, {.asks = picky}}, message_filter{picky},
-        port_{std::move(port)} {}
+  receive_branch(port_ref port, const receive_options& how, bool picky) noexcept
+      : receiver{how.priority, {.asks = picky}}, message_filter{picky},
+        with_causality_{how.with_causality}, port_{std::move(port)} {}
 
   void arm(decision& d) final;
   void disarm(decision& d) noexcept final;
@@ -49,6 +57,7 @@ public:
   void name_ports(std::vector<port_ref>& ports) const final {
     ports.emplace_back(*port_);
   }
+  context_ref under() noexcept final { return std::move(taken_->under); }
   offer_result offer(decision& d, offered& m) noexcept final;
   void port_closed(decision& d) noexcept final;
 
@@ -56,9 +65,13 @@ protected:
   ~receive_branch() = default;
   /// Counts it out of its port, if it was counted.
   message_node* take_node() noexcept;
+  /// The same for a coroutine, which runs on the calling thread.
+  message_node* take_awaited() noexcept;
 
 private:
   void took(message_node* node) noexcept;
+
+  const bool with_causality_; // first: it fits behind message_filter's
 
   const port_ref port_;
   message_node* taken_ = nullptr; // the claimer's

@@ -3,6 +3,7 @@
 // What an activation names and a queue holds: arbiters and spawned functions,
 // from the moment they are active to the end of their last handler.
 
+#include <wharf/detail/context.hpp>
 #include <wharf/detail/sync.hpp>
 #include <wharf/detail/work_item.hpp>
 
@@ -73,6 +74,10 @@ public:
   bool listen(end_listener& who) noexcept;
   void stop_listening(end_listener& who) noexcept;
 
+  /// Under what it was activated or spawned; a coroutine that waits: under what
+  /// it goes on.
+  const context_ref& armed_under() const noexcept { return under_; }
+
   /// Called by a decision, once, with no lock held, for an arbiter that was
   /// handed to decision::settle().
   virtual void settle(decision&) noexcept {}
@@ -100,6 +105,8 @@ protected:
 
   /// Its queue's end waits for it.
   void be_coroutine() noexcept { coroutine_ = true; }
+
+  context_ref under_;
 
 private:
   friend class arbiter_list;

@@ -143,6 +143,8 @@ private:
   void settled(decision& d) noexcept final;
 
   const coroutine_scope* const scope_;
+  /// Between its steps what it runs under lies here, its `effective` in under_.
+  context_state suspended_;
   std::coroutine_handle<> frame_; // the outermost
   std::coroutine_handle<> next_;
   bool awaiting_ = false;           // the last step began an await

@@ -87,8 +87,9 @@ public:
   void settle(arbiter& a) noexcept;
   /// The same for one that others may end meanwhile: keeps a reference.
   void revisit(arbiter& a) noexcept;
-  /// A predicate has thrown.
-  void failed(queue_core& queue, std::exception_ptr error) noexcept;
+  /// A predicate of `owner` has thrown, asked about a message of `port`.
+  void failed(arbiter& owner, port_core& port,
+              std::exception_ptr error) noexcept;
 
   /// Releases the locks and does what was noted.
   void finish() noexcept;
@@ -96,6 +97,8 @@ public:
 private:
   struct failure {
     queue_core* queue;
+    port_core* port; // its address: no failure of its predicates goes there
+    context_ref under;
     std::exception_ptr error;
   };
 

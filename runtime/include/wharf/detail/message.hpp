@@ -3,6 +3,7 @@
 // Messages as the runtime sees them: nodes with a link and an arrival number,
 // in lists that are relinked and never copied. The typed node adds the value.
 
+#include <wharf/detail/context.hpp>
 #include <wharf/detail/node_pool.hpp>
 
 #include <cstddef>
@@ -17,6 +18,7 @@ namespace wharf::inline v1::detail {
 struct message_node {
   message_node* next = nullptr;
   std::uint64_t number = 0; // place in its port: ascending in arrival order
+  context_ref under{};      // the poster's causalities
 };
 
 /// What the untyped runtime must know of a port's message type.
@@ -159,6 +161,17 @@ private:
   message_node* tail_ = nullptr;
   std::size_t size_ = 0;
 };
+
+/// What a handler of these messages runs under. They carry nothing afterwards.
+inline context_ref taken_contexts(const message_list& unit) noexcept {
+  context_ref all;
+  for (message_node* node = unit.front(); node != nullptr; node = node->next) {
+    if (node->under) {
+      all = unite(std::move(all), std::move(node->under));
+    }
+  }
+  return all;
+}
 
 template <class T>
 const char* type_name() noexcept {

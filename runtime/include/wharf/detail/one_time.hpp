@@ -35,6 +35,10 @@ public:
   /// It has won: leaves the ports where claiming did not do so.
   virtual void won(decision&) noexcept {}
 
+  /// What its handler runs under, called before run(): the causalities of the
+  /// messages that were taken; those of the activator where there are none.
+  virtual context_ref under() noexcept;
+
   /// Runs the handler with what was taken. May throw. An awaited branch has no
   /// handler: its coroutine asks it for what was taken.
   virtual handled run(turn&) { return handled::over; }

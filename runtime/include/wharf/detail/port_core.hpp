@@ -46,7 +46,12 @@ public:
   port_core(const message_type& type, std::string_view name, made_at where);
 
   void add_handle() noexcept { handles_.fetch_add(1, memory_order_relaxed); }
-  void drop_handle() noexcept;
+  void drop_handle() noexcept { drop_handles(1); }
+  /// A keeper is a handle that nobody reads through: see failure_port.
+  void add_keeper() noexcept {
+    handles_.fetch_add(keeper, memory_order_relaxed);
+  }
+  void drop_keeper() noexcept { drop_handles(keeper); }
   void add_ref() noexcept { refs_.fetch_add(1, memory_order_relaxed); }
   void drop_ref() noexcept;
 
@@ -61,6 +66,8 @@ public:
   std::size_t size() const;
   void close();
   bool closed() const noexcept { return closed_.load(memory_order_acquire); }
+  /// Whether there is a handle that is no keeper, or somebody waits.
+  bool has_readers() const noexcept;
   std::string describe() const;
   const std::string* name() const noexcept { return name_.get(); }
   const message_type& type() const noexcept { return type_; }
@@ -108,6 +115,9 @@ public:
 private:
   friend class decision;
 
+  static constexpr std::uint64_t keeper = (std::uint64_t{1} << 32) + 1;
+
+  void drop_handles(std::uint64_t which) noexcept;
   /// Offers to the receivers in order. `blocked` only if locks are missing.
   offer_result offer(decision& d, offered& m) noexcept;
   void close_locked(decision& d) noexcept;
@@ -115,8 +125,8 @@ private:
   ~port_core() = default;
 
   atomic<bool> closed_{false}; // written under mutex_
-  atomic<std::uint32_t> handles_{1};
   atomic<std::uint32_t> refs_{1};
+  atomic<std::uint64_t> handles_{1}; // low half: all; high half: the keepers
 
   // guarded by mutex_
   message_list queue_;

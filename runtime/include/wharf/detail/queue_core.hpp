@@ -4,6 +4,7 @@
 // that were activated on it, and where their failures go.
 
 #include <wharf/detail/arbiter.hpp>
+#include <wharf/detail/failure_port.hpp>
 #include <wharf/detail/message.hpp>
 #include <wharf/detail/sync.hpp>
 #include <wharf/detail/timers.hpp>
@@ -86,12 +87,13 @@ public:
   /// Coroutines that are linked. Once the queue is closed it only falls.
   std::size_t coroutines() const noexcept WHARF_EXCLUDES(list_mutex_);
 
-  // Failures.
+  // Failures; see failures.cpp.
 
-  /// To the queue's port, else the dispatcher's, else the log and a counter. A
-  /// port in `not_to` is passed over: the failure is that of a handler which
-  /// reads it, and would come back for ever.
-  void report(std::exception_ptr error,
+  /// To the causalities that the calling thread runs under, else the queue's
+  /// port, the dispatcher's, or the log and a counter. A port in `not_to` is
+  /// passed over: the failure is that of a handler which reads it, and would
+  /// come back for ever.
+  void report(std::exception_ptr failure,
               std::span<port_core* const> not_to = {}) noexcept;
   /// `failures` is a port of std::exception_ptr.
   void set_failure_port(port_core& failures) noexcept
@@ -132,6 +134,7 @@ private:
   friend class dispatcher_core;
   friend class arbiter;
 
+  failure_port failure_sink() const noexcept WHARF_EXCLUDES(list_mutex_);
   void show_line_locked() noexcept WHARF_REQUIRES(line_mutex_);
   void unlock_and_wake(const worker* self, std::size_t depth) noexcept
       WHARF_RELEASE(line_mutex_);
@@ -158,7 +161,7 @@ private:
   arbiter_list arbiters_ WHARF_GUARDED_BY(list_mutex_);
   std::size_t coroutines_ WHARF_GUARDED_BY(list_mutex_) = 0;
   bool ended_ WHARF_GUARDED_BY(list_mutex_) = false;
-  port_core* failures_ WHARF_GUARDED_BY(list_mutex_) = nullptr; // a handle
+  failure_port failures_ WHARF_GUARDED_BY(list_mutex_);
 
   atomic<std::uint64_t> discarded_{0};
 };
