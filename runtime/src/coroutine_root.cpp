@@ -161,6 +161,7 @@ void coroutine_root::steps(turn& budget) noexcept {
 
 void coroutine_root::begin_await(std::coroutine_handle<> leaf) noexcept {
   forget_branches();
+  holds_.store(1, memory_order_relaxed); // the decision's
   next_ = leaf;
   awaiting_ = true;
 }
@@ -195,8 +196,23 @@ branch& coroutine_root::end_await() {
   throw port_closed{"an awaited port has closed"};
 }
 
+bool coroutine_root::last_hold() noexcept {
+  // acq_rel: what was written under each hold is there when the frame goes on.
+  return holds_.fetch_sub(1, memory_order_acq_rel) == 1;
+}
+
 void coroutine_root::settled(decision& d) noexcept {
-  d.schedule(*this);
+  // Branches take holds before this only, so one that is alone stays alone.
+  if (holds_.load(memory_order_acquire) == 1 || last_hold()) {
+    d.schedule(*this);
+  }
+}
+
+void coroutine_root::release() noexcept {
+  if (last_hold()) {
+    decision d;
+    d.schedule(*this);
+  }
 }
 
 // Cancelling.

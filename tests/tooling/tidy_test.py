@@ -19,12 +19,13 @@ CPP_SUFFIXES = {".hpp", ".cpp"}
 TEXT_SUFFIXES = CPP_SUFFIXES | {".md", ".cmake", ".txt", ".py", ".json", ".in"}
 TEXT_NAMES = {"dev", "run", "Doxyfile"}
 
-LIBRARY = re.compile(r"(runtime|arbiters)/")
+LIBRARY = re.compile(r"(runtime|arbiters|adapters/\w+)/")
 SAMPLES = re.compile(r"samples/")
 TESTS = re.compile(r"tests/")
 SYNC_HEADER = "runtime/include/wharf/detail/sync.hpp"
 HTTP_THREAD = re.compile(r"samples/search_service/http_thread\.[ch]pp$")
-PUBLIC_HEADER = re.compile(r"(runtime|arbiters)/include/wharf/([^/]+)\.hpp$")
+PUBLIC_HEADER = re.compile(r"(runtime|arbiters)/include/wharf/([^/]+)\.hpp$"
+                           r"|adapters/(\w+)/include/wharf/\3/([^/]+)\.hpp$")
 UMBRELLA = "wharf"
 
 PRIMITIVE_HEADERS = {"atomic", "barrier", "condition_variable", "latch", "mutex",
@@ -41,14 +42,15 @@ SLEEP = re.compile(r"\bthis_thread\s*::\s*sleep\w*|\b(usleep|nanosleep)\b"
 LABEL = re.compile(r"\[[A-Z][0-9]+\]")
 LEFT_OPEN = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X)\b")
 
-# Where each package may be included. A header that users see includes none.
+# Where each package may be included. A header that users see includes none, but
+# those of an adapter that of the package which it binds to.
 PACKAGES = [
     (re.compile(r"(spdlog|fmt)/"), re.compile(r"runtime/src/log\.[ch]pp$")),
     (re.compile(r"(gtest|gmock)/"), re.compile(r"tests/")),
     (re.compile(r"(tbb|oneapi)/"), re.compile(r"bench/")),
     (re.compile(r"CLI/"), re.compile(r"samples/")),
     (re.compile(r"boost/"),
-     re.compile(r"(runtime|arbiters)/src/|samples/|tests/|bench/")),
+     re.compile(r"(runtime|arbiters)/src/|adapters/|samples/|tests/|bench/")),
 ]
 LOCKFREE = re.compile(r"boost/lockfree/")
 
@@ -183,7 +185,8 @@ def one_header_per_name(cpp: list[Source]):
     """Of two equal relative paths the first -I wins without a warning."""
     roots = collections.defaultdict(list)
     for source in cpp:
-        match = re.match(r"(?:runtime|arbiters)/include/(.+)", source.path)
+        match = re.match(r"(?:runtime|arbiters|adapters/\w+)/include/(.+)",
+                         source.path)
         if match:
             roots[match[1]].append(source.path)
     for name, paths in roots.items():
@@ -196,8 +199,9 @@ def each_header_tested(cpp: list[Source]):
     paths = {source.path for source in cpp}
     for path in sorted(paths):
         match = PUBLIC_HEADER.match(path)
-        if match and match[2] != UMBRELLA:
-            test = f"tests/{match[1]}/{match[2]}_test.cpp"
+        folder, stem = filter(None, match.groups()) if match else (None, UMBRELLA)
+        if stem != UMBRELLA:
+            test = f"tests/{folder}/{stem}_test.cpp"
             if test not in paths:
                 yield path, 1, f"has no {test}"
 

@@ -7,6 +7,7 @@
 #include <wharf/after.hpp>
 #include <wharf/causality.hpp>
 #include <wharf/choice.hpp>
+#include <wharf/completion.hpp>
 #include <wharf/dispatcher.hpp>
 #include <wharf/dispatcher_queue.hpp>
 #include <wharf/error.hpp>

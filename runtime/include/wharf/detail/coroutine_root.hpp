@@ -37,6 +37,12 @@ namespace wharf::inline v1::detail {
 ///   its bit; opening the word for an await and cancelling change the one word
 ///   by compare-exchange, so one of the two sees the other.
 ///
+///   A branch that waits for something foreign (completion.hpp) can't take its
+///   word back: the other side uses memory of the frame until it is over. Such
+///   a branch holds the root from the moment it is armed, and releases it then,
+///   whoever has won. holds_ counts these and the decision itself; who brings
+///   it to zero schedules the root.
+///
 /// INVARIANTS
 ///
 ///   K1  A started root is in line, or run() is at it, or it is armed, exactly
@@ -74,6 +80,12 @@ public:
   branch& end_await();
   /// Whether an await that began now would be cut short.
   bool refuses_awaits() const noexcept;
+
+  /// The await that is at hand does not end before as many release().
+  /// Requires: called by a branch in arm() or disarm().
+  void hold() noexcept { holds_.fetch_add(1, memory_order_relaxed); }
+  /// Any thread. The frame may be gone when it returns.
+  void release() noexcept;
 
   /// Cancels do not reach what runs inside. Scopes nest.
   class shield {
@@ -141,10 +153,12 @@ private:
   void destroy_payload() noexcept final;
   void payload_destroyed() noexcept final;
   void settled(decision& d) noexcept final;
+  bool last_hold() noexcept;
 
   const coroutine_scope* const scope_;
   /// Between its steps what it runs under lies here, its `effective` in under_.
   context_state suspended_;
+  atomic<std::uint32_t> holds_{1};
   std::coroutine_handle<> frame_; // the outermost
   std::coroutine_handle<> next_;
   bool awaiting_ = false;           // the last step began an await
