@@ -45,25 +45,30 @@ bool interleave_core::startable_locked() const noexcept {
     return phase_ == phase::tearing && members_left_ && teardown_ != nullptr &&
            idle_locked() && claims_ == 0;
   }
-  if (exclusive_running_) {
-    return false;
+  const interleave_group* const turn = turn_locked();
+  return turn != nullptr && !exclusive_running_ &&
+         (turn == &concurrent_ || concurrent_running_ == 0);
+}
+
+const interleave_group* interleave_core::turn_locked() const noexcept {
+  const bool row_is_full = rule_ == fairness_rule::bounded && row_ >= row_max_;
+  if (concurrent_.waiting() != 0 &&
+      (exclusive_.waiting() == 0 || concurrent_.in_batch() || row_is_full)) {
+    return &concurrent_;
   }
-  if (exclusive_.waiting() == 0 || concurrent_.in_batch()) {
-    return concurrent_.waiting() != 0;
-  }
-  return concurrent_running_ == 0;
+  return exclusive_.waiting() != 0 ? &exclusive_ : nullptr;
 }
 
 interleave_core::pick interleave_core::pick_locked() noexcept {
   if (phase_ != phase::open || !startable_locked()) {
     return {};
   }
+  if (turn_locked() == &exclusive_) {
+    ++row_;
+    exclusive_running_ = true;
+    return {exclusive_.next(), true};
+  }
   if (exclusive_.waiting() != 0 && !concurrent_.in_batch()) {
-    if (row_ < row_max_ || concurrent_.waiting() == 0) {
-      ++row_;
-      exclusive_running_ = true;
-      return {exclusive_.next(), true};
-    }
     concurrent_.begin_batch();
   }
   row_ = 0;

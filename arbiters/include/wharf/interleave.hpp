@@ -101,25 +101,36 @@ auto concurrent(Builders... arbiters) {
 /// How an interleave shares its time between exclusives and concurrents.
 class fairness {
 public:
-  /// After `exclusives` exclusive handlers in a row the concurrents that wait
-  /// at that moment run, as one batch; who comes later is not in it.
+  /// While an exclusive waits no concurrent starts, but after `exclusives`
+  /// exclusive handlers in a row the concurrents that wait at that moment run,
+  /// as one batch; who comes later is not in it.
   /// Throws std::invalid_argument for 0.
   static fairness bounded(std::uint32_t exclusives) {
     if (exclusives == 0) {
       throw std::invalid_argument{
           "fairness::bounded: at least one exclusive goes before a batch"};
     }
-    return fairness{exclusives};
+    return {detail::fairness_rule::bounded, exclusives};
   }
 
-  std::uint32_t exclusives_in_a_row() const noexcept { return exclusives_; }
+  /// While an exclusive waits no concurrent starts, however many come: under a
+  /// steady load of exclusives the concurrents starve. This is CCR's rule.
+  static const fairness writers_first;
 
 private:
-  explicit fairness(std::uint32_t exclusives) noexcept
-      : exclusives_{exclusives} {}
+  template <class... Groups>
+  friend class interleave_of;
 
-  std::uint32_t exclusives_;
+  constexpr fairness(detail::fairness_rule rule,
+                     std::uint32_t exclusives) noexcept
+      : rule_{rule}, exclusives_{exclusives} {}
+
+  detail::fairness_rule rule_;
+  std::uint32_t exclusives_; // in a row, if bounded
 };
+
+inline constexpr fairness fairness::writers_first{
+    detail::fairness_rule::writers_first, 0};
 
 /// Groups of arbiters under one rule. Made by interleave().
 template <class... Groups>
@@ -148,7 +159,7 @@ public:
     if (cancels) {
       core->cancel_at_teardown();
     }
-    core->be_fair(fairness_.exclusives_in_a_row());
+    core->be_fair(fairness_.rule_, fairness_.exclusives_);
     return core;
   }
 
@@ -169,10 +180,10 @@ private:
 ///
 /// Nothing overlaps an exclusive handler; concurrent ones overlap each other.
 /// While an exclusive message waits no further concurrent handler starts, but
-/// after 16 exclusives in a row (see fairness) the concurrents that wait at
-/// that moment run as one batch. Within a group: priority, then arrival, across
-/// its ports. Between groups no order is promised: who must see his own update
-/// waits for its answer.
+/// after 16 exclusives in a row the concurrents that wait at that moment run as
+/// one batch; `.fairness(...)` sets another rule. Within a group: priority,
+/// then arrival, across its ports. Between groups no order is promised: who
+/// must see his own update waits for its answer.
 ///
 /// The first teardown message ends the interleave: no other handler starts, the
 /// arbiters leave their ports and give back, running handlers finish, and the

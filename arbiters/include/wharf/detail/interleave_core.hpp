@@ -19,6 +19,9 @@ class interleave_core;
 
 enum class group_kind : std::uint8_t { teardown, exclusive, concurrent };
 
+/// Whose turn it is when both exclusives and concurrents wait.
+enum class fairness_rule : std::uint8_t { bounded, writers_first };
+
 /// One arbiter of an interleave. What is decided for it waits here.
 class interleave_member {
 public:
@@ -76,10 +79,13 @@ private:
 ///
 /// THE RULE (pick)
 ///
-///   A running exclusive excludes all. While an exclusive waits no concurrent
-///   starts; it starts when the running concurrents are over. After `row_max_`
-///   exclusives in a row the concurrents that wait at that moment run first,
-///   as one batch; who comes later is not in it.
+///   A running exclusive excludes all. While it is the exclusives' turn no
+///   concurrent starts; an exclusive starts when the running concurrents are
+///   over. Whose turn it is the fairness says:
+///     bounded        the exclusives' while one waits; but after `row_max_` of
+///                    them in a row the concurrents that wait at that moment
+///                    run first, as one batch; who comes later is not in it
+///     writers_first  the exclusives' while one waits
 ///
 /// TEARDOWN
 ///
@@ -106,7 +112,9 @@ public:
   /// Before activation: handlers that run are cancelled when teardown begins.
   void cancel_at_teardown() noexcept { cancels_ = true; }
   const coroutine_scope& scope() const noexcept { return scope_; }
-  void be_fair(std::uint32_t exclusives_in_a_row) noexcept {
+  /// Before activation. `exclusives_in_a_row` is for `bounded`.
+  void be_fair(fairness_rule rule, std::uint32_t exclusives_in_a_row) noexcept {
+    rule_ = rule;
     row_max_ = exclusives_in_a_row;
   }
 
@@ -152,6 +160,8 @@ private:
     bool exclusive = false;
   };
 
+  /// The group whose turn it is; nullptr if nothing waits.
+  const interleave_group* turn_locked() const noexcept;
   pick pick_locked() noexcept;
   bool startable_locked() const noexcept;
   void wake_locked(decision& d) noexcept;
@@ -169,7 +179,8 @@ private:
   std::vector<std::unique_ptr<interleave_member>> members_;
   std::vector<port_ref> closing_at_end_;
   bool cancels_ = false;
-  std::uint32_t row_max_ = 16; // these four are constant once activated
+  fairness_rule rule_ = fairness_rule::bounded;
+  std::uint32_t row_max_ = 16; // these five are constant once activated
   coroutine_scope scope_;
 
   atomic<bool> open_{true}; // mirrors phase_, for active()
