@@ -22,6 +22,15 @@ void interleave_core::close_at_end() {
   }
 }
 
+void interleave_core::be_fair(fairness_rule rule,
+                              std::uint32_t exclusives_in_a_row) {
+  rule_ = rule;
+  row_max_ = exclusives_in_a_row;
+  if (rule == fairness_rule::arrival) {
+    arrivals_.emplace();
+  }
+}
+
 void interleave_core::activate(bool linked) {
   decision d;
   if (!linked) {
@@ -51,6 +60,9 @@ bool interleave_core::startable_locked() const noexcept {
 }
 
 const interleave_group* interleave_core::turn_locked() const noexcept {
+  if (arrivals_) {
+    return arrivals_->first();
+  }
   const bool row_is_full = rule_ == fairness_rule::bounded && row_ >= row_max_;
   if (concurrent_.waiting() != 0 &&
       (exclusive_.waiting() == 0 || concurrent_.in_batch() || row_is_full)) {
@@ -63,12 +75,17 @@ interleave_core::pick interleave_core::pick_locked() noexcept {
   if (phase_ != phase::open || !startable_locked()) {
     return {};
   }
-  if (turn_locked() == &exclusive_) {
+  const bool exclusive = turn_locked() == &exclusive_;
+  if (arrivals_) {
+    arrivals_->started();
+  }
+  if (exclusive) {
     ++row_;
     exclusive_running_ = true;
     return {exclusive_.next(), true};
   }
-  if (exclusive_.waiting() != 0 && !concurrent_.in_batch()) {
+  if (rule_ == fairness_rule::bounded && exclusive_.waiting() != 0 &&
+      !concurrent_.in_batch()) {
     concurrent_.begin_batch();
   }
   row_ = 0;
@@ -85,7 +102,12 @@ void interleave_core::wake_locked(decision& d) noexcept {
 
 void interleave_core::arrived_locked(decision& d, interleave_member& member,
                                      group_kind kind) noexcept {
-  (kind == group_kind::exclusive ? exclusive_ : concurrent_).arrived(member);
+  interleave_group& group =
+      kind == group_kind::exclusive ? exclusive_ : concurrent_;
+  group.arrived(member);
+  if (arrivals_) {
+    arrivals_->arrived(group);
+  }
   wake_locked(d);
 }
 

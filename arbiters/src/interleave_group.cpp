@@ -74,4 +74,22 @@ void interleave_group::clear() noexcept {
   waiting_ = batch_ = 0;
 }
 
+void arrival_log::arrived(const interleave_group& group) {
+  if (!log_.empty() && log_.back().group == &group) {
+    ++log_.back().units;
+  } else {
+    log_.push_back({&group, 1});
+  }
+}
+
+const interleave_group* arrival_log::first() const noexcept {
+  return log_.empty() ? nullptr : log_.front().group;
+}
+
+void arrival_log::started() noexcept {
+  if (--log_.front().units == 0) {
+    log_.pop_front();
+  }
+}
+
 } // namespace wharf::inline v1::detail

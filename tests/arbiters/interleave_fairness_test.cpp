@@ -8,9 +8,14 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <cstddef>
+#include <latch>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace wharf {
 namespace {
@@ -122,6 +127,148 @@ TEST(InterleaveFairnessTest, WithWritersFirstConcurrentsGoOnWhenNoneWaits) {
   EXPECT_TRUE(s.pool.run_one());
   s.post("e");
   EXPECT_EQ(s.run_all(), "cec");
+}
+
+TEST(InterleaveFairnessTest, ByArrivalNobodyPassesAnybody) {
+  scribe s{fairness::arrival};
+  s.post("cceececc");
+  EXPECT_EQ(s.run_all(), "cceececc");
+}
+
+TEST(InterleaveFairnessTest, ByArrivalARowOfExclusivesIsNotCutShort) {
+  scribe s{fairness::arrival};
+  s.post(std::string(30, 'e') + "c" + std::string(30, 'e'));
+  EXPECT_EQ(s.run_all(), std::string(30, 'e') + "c" + std::string(30, 'e'));
+}
+
+TEST(InterleaveFairnessTest, ByArrivalWhoComesMeanwhileGoesToTheEnd) {
+  scribe s{fairness::arrival};
+  s.next = "ec";
+  s.post("cec");
+  EXPECT_EQ(s.run_all(), "cecec");
+}
+
+TEST(InterleaveFairnessTest, ByArrivalOrderHoldsOverThePortsOfAGroup) {
+  test_dispatcher pool;
+  dispatcher_queue queue{pool};
+  port<int> exclusives[2];
+  port<int> concurrents[2];
+  std::vector<int> order;
+  const auto note = [&](int n) { order.push_back(n); };
+  activate(queue, interleave(exclusive(receive(persist, exclusives[0], note),
+                                       receive(persist, exclusives[1], note)),
+                             concurrent(receive(persist, concurrents[0], note),
+                                        receive(persist, concurrents[1], note)))
+                      .fairness(fairness::arrival));
+  int n = 0;
+  for (const std::size_t i : {0, 1, 1, 0}) {
+    exclusives[i].post(n++);
+    concurrents[i].post(n++);
+    concurrents[1 - i].post(n++);
+    exclusives[1 - i].post(n++);
+  }
+  pool.run_all();
+  std::vector<int> expected(16);
+  std::iota(expected.begin(), expected.end(), 0);
+  EXPECT_EQ(order, expected);
+}
+
+// What was there before the activation came in the order of the members.
+TEST(InterleaveFairnessTest, ByArrivalWhatWasThereCountsMemberByMember) {
+  test_dispatcher pool;
+  dispatcher_queue queue{pool};
+  port<int> e;
+  port<int> c;
+  std::string log;
+  c.post(0);
+  e.post(0);
+  c.post(0);
+  activate(queue,
+           interleave(exclusive(receive(persist, e, [&](int) { log += 'e'; })),
+                      concurrent(receive(persist, c, [&](int) { log += 'c'; })))
+               .fairness(fairness::arrival));
+  pool.run_all();
+  EXPECT_EQ(log, "ecc");
+}
+
+TEST(InterleaveFairnessTest, ByArrivalAnUrgentOneTakesTheNextTurnOfItsGroup) {
+  scribe s{fairness::arrival};
+  // The exclusives have the 2nd, 4th and 5th turn, whoever takes them.
+  s.post("ceceE");
+  EXPECT_EQ(s.run_all(), "cEcee");
+  s.post("ececC");
+  EXPECT_EQ(s.run_all(), "eCecc");
+}
+
+TEST(InterleaveFairnessTest, ByArrivalAnUrgentOnePassesNoOtherGroup) {
+  scribe s{fairness::arrival};
+  s.post("cEeC");
+  EXPECT_EQ(s.run_all(), "CEec");
+  s.post("eCcE");
+  EXPECT_EQ(s.run_all(), "ECce");
+}
+
+// Until an exclusive came concurrents overlap; the next batch waits for it.
+TEST(InterleaveFairnessTest, ByArrivalConcurrentsOverlapBetweenExclusives) {
+  dispatcher pool{{.threads = 2}};
+  dispatcher_queue queue{pool};
+  port<int> e;
+  port<int> c;
+  std::latch first{2};
+  std::latch second{2};
+  std::atomic<int> inside{0};
+  std::atomic<int> wrong{0};
+  activate(queue, interleave(exclusive(receive(persist, e,
+                                               [&](int) {
+                                                 wrong += inside != 0;
+                                                 inside = -100;
+                                                 inside = 0;
+                                               })),
+                             concurrent(receive(
+                                 persist, c,
+                                 [&](int n) {
+                                   ++inside;
+                                   (n < 2 ? first : second).arrive_and_wait();
+                                   wrong += inside <= 0;
+                                   --inside;
+                                 })))
+                      .fairness(fairness::arrival));
+  queue.suspend();
+  c.post(0);
+  c.post(1);
+  e.post(0);
+  c.post(2);
+  c.post(3);
+  queue.resume();
+  pool.drain();
+  EXPECT_TRUE(first.try_wait());
+  EXPECT_TRUE(second.try_wait());
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(InterleaveFairnessTest, ByArrivalWhatATeardownGaveBackHasNoTurn) {
+  test_dispatcher pool;
+  dispatcher_queue queue{pool};
+  port<int> stops;
+  port<int> e;
+  port<int> c;
+  std::string log;
+  const activation all = activate(
+      queue,
+      interleave(teardown(receive(stops, [&](int) { log += 't'; })),
+                 exclusive(receive(persist, e, [&](int) { log += 'e'; })),
+                 concurrent(receive(persist, c, [&](int) { log += 'c'; })))
+          .fairness(fairness::arrival));
+  c.post(0);
+  e.post(1);
+  c.post(2);
+  EXPECT_TRUE(pool.run_one());
+  stops.post(0);
+  pool.run_all();
+  EXPECT_EQ(log, "ct");
+  EXPECT_EQ(e.try_take_all(), std::vector{1});
+  EXPECT_EQ(c.try_take_all(), std::vector{2});
+  all.wait();
 }
 
 } // namespace

@@ -117,6 +117,18 @@ public:
   /// steady load of exclusives the concurrents starve. This is CCR's rule.
   static const fairness writers_first;
 
+  /// Exclusives and concurrents start in the order in which they came, over all
+  /// ports of the interleave: nobody passes an exclusive that waits, and an
+  /// exclusive passes nobody. Concurrents with no exclusive between them
+  /// overlap. Neither group starves.
+  ///
+  /// Beside priorities: a message brings its group a turn, in the order of
+  /// arrival; the group gives each of its turns to the highest priority that
+  /// waits in it, then to the oldest. So an urgent message takes the next turn
+  /// of its group and the others of the group move back by one, while the other
+  /// group's turns stay where they are.
+  static const fairness arrival;
+
 private:
   template <class... Groups>
   friend class interleave_of;
@@ -131,6 +143,7 @@ private:
 
 inline constexpr fairness fairness::writers_first{
     detail::fairness_rule::writers_first, 0};
+inline constexpr fairness fairness::arrival{detail::fairness_rule::arrival, 0};
 
 /// Groups of arbiters under one rule. Made by interleave().
 template <class... Groups>
@@ -182,8 +195,8 @@ private:
 /// While an exclusive message waits no further concurrent handler starts, but
 /// after 16 exclusives in a row the concurrents that wait at that moment run as
 /// one batch; `.fairness(...)` sets another rule. Within a group: priority,
-/// then arrival, across its ports. Between groups no order is promised: who
-/// must see his own update waits for its answer.
+/// then arrival, across its ports. Between groups no order is promised, but by
+/// fairness::arrival: who must see his own update waits for its answer.
 ///
 /// The first teardown message ends the interleave: no other handler starts, the
 /// arbiters leave their ports and give back, running handlers finish, and the

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace wharf::inline v1::detail {
@@ -20,7 +21,7 @@ class interleave_core;
 enum class group_kind : std::uint8_t { teardown, exclusive, concurrent };
 
 /// Whose turn it is when both exclusives and concurrents wait.
-enum class fairness_rule : std::uint8_t { bounded, writers_first };
+enum class fairness_rule : std::uint8_t { bounded, writers_first, arrival };
 
 /// One arbiter of an interleave. What is decided for it waits here.
 class interleave_member {
@@ -86,6 +87,9 @@ private:
 ///                    them in a row the concurrents that wait at that moment
 ///                    run first, as one batch; who comes later is not in it
 ///     writers_first  the exclusives' while one waits
+///     arrival        that of the group whose unit came first: each unit that
+///                    arrives brings its group one turn (arrivals_), and the
+///                    group's own order says with which unit it is taken
 ///
 /// TEARDOWN
 ///
@@ -113,10 +117,7 @@ public:
   void cancel_at_teardown() noexcept { cancels_ = true; }
   const coroutine_scope& scope() const noexcept { return scope_; }
   /// Before activation. `exclusives_in_a_row` is for `bounded`.
-  void be_fair(fairness_rule rule, std::uint32_t exclusives_in_a_row) noexcept {
-    rule_ = rule;
-    row_max_ = exclusives_in_a_row;
-  }
+  void be_fair(fairness_rule rule, std::uint32_t exclusives_in_a_row);
 
   void activate(bool linked);
   bool cancel() noexcept final { return end_with_queue(nullptr); }
@@ -189,6 +190,7 @@ private:
   mutex mutex_;
   interleave_group exclusive_;
   interleave_group concurrent_;
+  std::optional<arrival_log> arrivals_; // engaged if rule_ is arrival
   phase phase_ = phase::open;
   bool arming_ = true;
   bool leave_begun_ = false;

@@ -56,4 +56,25 @@ private:
   std::size_t batch_ = 0;
 };
 
+/// Whose units wait, in the order of arrival over all groups, as a log of runs.
+/// Under the interleave's lock, too.
+class arrival_log {
+public:
+  /// Throws std::bad_alloc, in which case nothing has changed.
+  void arrived(const interleave_group& group);
+
+  /// The group of the oldest; nullptr if nothing waits.
+  const interleave_group* first() const noexcept;
+  /// Counts that one out.
+  void started() noexcept;
+
+private:
+  struct run {
+    const interleave_group* group;
+    std::size_t units;
+  };
+
+  std::deque<run> log_;
+};
+
 } // namespace wharf::inline v1::detail
