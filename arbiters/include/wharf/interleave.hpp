@@ -7,6 +7,7 @@
 #include <wharf/detail/interleave_core.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <stdexcept>
 #include <tuple>
 #include <type_traits>
@@ -29,16 +30,19 @@ class group_of {
 public:
   explicit group_of(Builders... builders) : builders_{std::move(builders)...} {}
 
-  void add_to(queue_core& queue, interleave_core& core) {
+  void add_to(queue_core& queue, interleave_parts& parts) {
     std::apply(
         [&](auto&... each) {
-          (core.add(detail::make_member(queue, std::move(each)), Kind), ...);
+          (parts.add(detail::make_member(queue, std::move(each)), Kind), ...);
         },
         builders_);
+    if (closes_) {
+      parts.close_at_end();
+    }
+    if (cancels_) {
+      parts.cancel_at_teardown();
+    }
   }
-
-  bool closes_at_end() const noexcept { return closes_; }
-  bool cancels_at_teardown() const noexcept { return cancels_; }
 
 protected:
   bool closes_ = false;
@@ -101,25 +105,49 @@ auto concurrent(Builders... arbiters) {
 /// How an interleave shares its time between exclusives and concurrents.
 class fairness {
 public:
-  /// After `exclusives` exclusive handlers in a row the concurrents that wait
-  /// at that moment run, as one batch; who comes later is not in it.
+  /// While an exclusive waits no concurrent starts, but after `exclusives`
+  /// exclusive handlers in a row the concurrents that wait at that moment run,
+  /// as one batch; who comes later is not in it.
   /// Throws std::invalid_argument for 0.
   static fairness bounded(std::uint32_t exclusives) {
     if (exclusives == 0) {
       throw std::invalid_argument{
           "fairness::bounded: at least one exclusive goes before a batch"};
     }
-    return fairness{exclusives};
+    return {detail::fairness_rule::bounded, exclusives};
   }
 
-  std::uint32_t exclusives_in_a_row() const noexcept { return exclusives_; }
+  /// While an exclusive waits no concurrent starts, however many come: under a
+  /// steady load of exclusives the concurrents starve. This is CCR's rule.
+  static const fairness writers_first;
+
+  /// Exclusives and concurrents start in the order in which they came, over all
+  /// ports of the interleave: nobody passes an exclusive that waits, and an
+  /// exclusive passes nobody. Concurrents with no exclusive between them
+  /// overlap. Neither group starves.
+  ///
+  /// Beside priorities: a message brings its group a turn, in the order of
+  /// arrival; the group gives each of its turns to the highest priority that
+  /// waits in it, then to the oldest. So an urgent message takes the next turn
+  /// of its group and the others of the group move back by one, while the other
+  /// group's turns stay where they are.
+  static const fairness arrival;
 
 private:
-  explicit fairness(std::uint32_t exclusives) noexcept
-      : exclusives_{exclusives} {}
+  template <class... Groups>
+  friend class interleave_of;
 
-  std::uint32_t exclusives_;
+  constexpr fairness(detail::fairness_rule rule,
+                     std::uint32_t exclusives) noexcept
+      : rule_{rule}, exclusives_{exclusives} {}
+
+  detail::fairness_rule rule_;
+  std::uint32_t exclusives_; // in a row, if bounded
 };
+
+inline constexpr fairness fairness::writers_first{
+    detail::fairness_rule::writers_first, 0};
+inline constexpr fairness fairness::arrival{detail::fairness_rule::arrival, 0};
 
 /// Groups of arbiters under one rule. Made by interleave().
 template <class... Groups>
@@ -132,23 +160,10 @@ public:
   detail::new_arbiter<detail::interleave_core>
   make(detail::queue_core& queue) && {
     detail::new_arbiter<detail::interleave_core> core{
-        new detail::interleave_core{queue}};
-    bool closes = false;
-    bool cancels = false;
-    std::apply(
-        [&](auto&... each) {
-          (each.add_to(queue, *core), ...);
-          closes = (each.closes_at_end() || ...);
-          cancels = (each.cancels_at_teardown() || ...);
-        },
-        groups_);
-    if (closes) {
-      core->close_at_end();
-    }
-    if (cancels) {
-      core->cancel_at_teardown();
-    }
-    core->be_fair(fairness_.exclusives_in_a_row());
+        new detail::interleave_core{queue, make_parts(queue)}};
+    const wharf::fairness rule =
+        fairness_.value_or(wharf::fairness::bounded(16));
+    core->be_fair(rule.rule_, rule.exclusives_);
     return core;
   }
 
@@ -160,8 +175,17 @@ public:
   }
 
 private:
+  friend class activation;
+
+  detail::interleave_parts make_parts(detail::queue_core& queue) {
+    detail::interleave_parts parts;
+    std::apply([&](auto&... each) { (each.add_to(queue, parts), ...); },
+               groups_);
+    return parts;
+  }
+
   std::tuple<Groups...> groups_;
-  wharf::fairness fairness_ = wharf::fairness::bounded(16);
+  std::optional<wharf::fairness> fairness_;
 };
 
 /// interleave(teardown(...), exclusive(...), concurrent(...)): any of the
@@ -169,10 +193,10 @@ private:
 ///
 /// Nothing overlaps an exclusive handler; concurrent ones overlap each other.
 /// While an exclusive message waits no further concurrent handler starts, but
-/// after 16 exclusives in a row (see fairness) the concurrents that wait at
-/// that moment run as one batch. Within a group: priority, then arrival, across
-/// its ports. Between groups no order is promised: who must see his own update
-/// waits for its answer.
+/// after 16 exclusives in a row the concurrents that wait at that moment run as
+/// one batch; `.fairness(...)` sets another rule. Within a group: priority,
+/// then arrival, across its ports. Between groups no order is promised, but by
+/// fairness::arrival: who must see his own update waits for its answer.
 ///
 /// The first teardown message ends the interleave: no other handler starts, the
 /// arbiters leave their ports and give back, running handlers finish, and the
@@ -184,6 +208,23 @@ template <class... Groups>
   requires(sizeof...(Groups) >= 1 && (detail::is_group<Groups> && ...))
 interleave_of<Groups...> interleave(Groups... groups) {
   return interleave_of<Groups...>{std::move(groups)...};
+}
+
+template <class... Groups>
+bool activation::combine(interleave_of<Groups...> more) {
+  detail::refuse_in_predicate();
+  more.use();
+  if (more.fairness_) {
+    throw std::logic_error{"combine: the fairness of an interleave is that of "
+                           "its activation; leave it out of what is added"};
+  }
+  if (arbiter_ == nullptr) {
+    return false;
+  }
+  // What ends meanwhile may take the last activation with it, this one even.
+  const activation pinned{*this};
+  detail::interleave_core& core = detail::expect_interleave(*arbiter_);
+  return core.combine(more.make_parts(core.queue()));
 }
 
 } // namespace wharf::inline v1

@@ -21,8 +21,10 @@ class interleave_member;
 /// member needs no log.
 class interleave_group {
 public:
-  /// Before activation.
-  void add(interleave_member& member);
+  /// Throws std::bad_alloc, in which case nothing has changed that counts.
+  void make_room(const interleave_member& member);
+  /// Requires: room was made for it.
+  void add(interleave_member& member) noexcept;
 
   /// Throws std::bad_alloc, in which case nothing has changed.
   void arrived(interleave_member& member);
@@ -45,15 +47,38 @@ private:
   struct priority_class {
     std::int32_t priority;
     std::size_t members;
-    interleave_member* only; // if members == 1
+    interleave_member* only; // if it has never had another; else the log counts
     std::size_t waiting = 0;
     std::size_t batch = 0; // of waiting, the first so many
     std::deque<run> log{};
   };
 
+  priority_class& class_of(const interleave_member& member) noexcept;
+
   std::vector<priority_class> classes_; // descending
   std::size_t waiting_ = 0;
   std::size_t batch_ = 0;
+};
+
+/// Whose units wait, in the order of arrival over all groups, as a log of runs.
+/// Under the interleave's lock, too.
+class arrival_log {
+public:
+  /// Throws std::bad_alloc, in which case nothing has changed.
+  void arrived(const interleave_group& group);
+
+  /// The group of the oldest; nullptr if nothing waits.
+  const interleave_group* first() const noexcept;
+  /// Counts that one out.
+  void started() noexcept;
+
+private:
+  struct run {
+    const interleave_group* group;
+    std::size_t units;
+  };
+
+  std::deque<run> log_;
 };
 
 } // namespace wharf::inline v1::detail
