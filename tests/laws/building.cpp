@@ -86,7 +86,7 @@ public:
   static constexpr bool for_groups = true;
 
   template <class Builder>
-  explicit any_member(std::in_place_t, Builder&& b) {
+  explicit any_member(std::in_place_t, Builder b) {
     auto kept = std::make_shared<Builder>(std::move(b));
     make_ = [kept](detail::queue_core& queue) {
       return detail::make_member(queue, std::move(*kept));
@@ -127,6 +127,7 @@ private:
   }
   std::vector<port<red>> range(const spec& s) {
     std::vector<port<red>> ports;
+    ports.reserve(s.ports.size());
     for (std::size_t each : s.ports) {
       ports.push_back(world_.red_port(each));
     }
