@@ -17,6 +17,7 @@
 #include <wharf/port.hpp>
 #include <wharf/port_set.hpp>
 #include <wharf/receive.hpp>
+#include <wharf/reply.hpp>
 #include <wharf/run_on.hpp>
 #include <wharf/spawn.hpp>
 #include <wharf/sync_wait.hpp>
