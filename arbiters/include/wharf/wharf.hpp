@@ -5,6 +5,7 @@
 #include <wharf/activate.hpp>
 #include <wharf/activation.hpp>
 #include <wharf/after.hpp>
+#include <wharf/ask.hpp>
 #include <wharf/choice.hpp>
 #include <wharf/dispatcher.hpp>
 #include <wharf/dispatcher_queue.hpp>
