@@ -9,6 +9,8 @@ namespace wharf {
 namespace {
 
 static_assert(std::is_base_of_v<std::runtime_error, port_closed>);
+static_assert(std::is_base_of_v<std::runtime_error, timed_out>);
+static_assert(std::is_base_of_v<std::runtime_error, unanswered>);
 
 TEST(ErrorTest, PortClosedCarriesItsSentence) {
   try {

@@ -5,6 +5,7 @@
 #include <wharf/activate.hpp>
 #include <wharf/activation.hpp>
 #include <wharf/after.hpp>
+#include <wharf/ask.hpp>
 #include <wharf/causality.hpp>
 #include <wharf/choice.hpp>
 #include <wharf/completion.hpp>
@@ -19,6 +20,7 @@
 #include <wharf/port.hpp>
 #include <wharf/port_set.hpp>
 #include <wharf/receive.hpp>
+#include <wharf/reply.hpp>
 #include <wharf/run_on.hpp>
 #include <wharf/spawn.hpp>
 #include <wharf/sync_wait.hpp>

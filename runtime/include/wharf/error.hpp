@@ -22,6 +22,12 @@ public:
   using std::runtime_error::runtime_error;
 };
 
+/// A question was not answered in time.
+class timed_out : public std::runtime_error {
+public:
+  using std::runtime_error::runtime_error;
+};
+
 /// The answer of a request that was dropped without one.
 class unanswered : public std::runtime_error {
 public:

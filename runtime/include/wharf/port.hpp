@@ -166,6 +166,10 @@ public:
 private:
   friend struct detail_port_access;
 
+  explicit port(detail::port_core& core) noexcept : core_{&core} {
+    core.add_handle();
+  }
+
   /// Gives a refused message its value back.
   static void restore(T& to, T& from) {
     if constexpr (std::is_nothrow_move_constructible_v<T>) {
@@ -184,6 +188,11 @@ struct detail_port_access {
   template <class T>
   static detail::port_core& core(const port<T>& p) noexcept {
     return *p.core_;
+  }
+  /// One more handle of a port of T.
+  template <class T>
+  static port<T> handle(detail::port_core& core) noexcept {
+    return port<T>{core};
   }
 };
 
