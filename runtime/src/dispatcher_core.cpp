@@ -2,7 +2,7 @@
 
 #include "dispatcher_core.hpp"
 
-#include "log.hpp"
+#include <wharf/detail/log.hpp>
 
 #include <algorithm>
 #include <stdexcept>
@@ -377,7 +377,7 @@ void dispatcher_core::report(const queue_core& queue, std::exception_ptr error,
   }
   if (!post_failure(port, error, not_to)) {
     unhandled_.fetch_add(1, memory_order_relaxed);
-    log_failure(queue.name(), std::move(error));
+    log_failure("queue", queue.name(), std::move(error));
   }
 }
 
