@@ -3,7 +3,7 @@
 // the queue's port, the dispatcher's, the log and the counter.
 
 #include "dispatcher_core.hpp"
-#include "log.hpp"
+#include <wharf/detail/log.hpp>
 
 #include <wharf/detail/causality_core.hpp>
 #include <wharf/detail/failure_port.hpp>
@@ -110,7 +110,7 @@ void queue_core::report(std::exception_ptr failure, ports not_to) noexcept {
   if (!failure_sink().post(failure, not_to) &&
       !pool_.failure_sink().post(failure, not_to)) {
     pool_.count_unhandled();
-    log_failure(name_, route.passed_over(), std::move(failure));
+    log_failure("queue", name_, route.passed_over(), std::move(failure));
   }
 }
 

@@ -1,6 +1,6 @@
 // The only file that names spdlog.
 
-#include "log.hpp"
+#include <wharf/detail/log.hpp>
 
 #include <spdlog/spdlog.h>
 
@@ -21,10 +21,11 @@ std::string what(const std::exception_ptr& error) {
 
 } // namespace
 
-void log_failure(std::string_view queue, std::string_view causalities,
+void log_failure(std::string_view kind, std::string_view name,
+                 std::string_view causalities,
                  std::exception_ptr error) noexcept {
   try {
-    spdlog::error("wharf: a handler on queue \"{}\" failed{}{}: {}", queue,
+    spdlog::error("wharf: a handler on {} \"{}\" failed{}{}: {}", kind, name,
                   causalities.empty() ? "" : ", and nobody listens at ",
                   causalities, what(error));
   } catch (...) {

@@ -2,7 +2,7 @@
 
 #include <wharf/detail/reply_core.hpp>
 
-#include "log.hpp"
+#include <wharf/detail/log.hpp>
 
 #include <wharf/error.hpp>
 
@@ -87,7 +87,7 @@ void reply_core::leave() noexcept {
       fail(no_answer());
     } catch (...) {
       // Inside a predicate, or no memory for the locks of a join of many ports.
-      log_failure("reply", no_answer());
+      log_failure("port", errors_->describe(), "", no_answer());
       set_answered();
     }
   }

@@ -29,8 +29,9 @@ template <detail::any_builder Arbiter>
 activation activate(dispatcher_queue& queue, Arbiter&& arbiter) {
   static_assert(!std::is_lvalue_reference_v<Arbiter>,
                 "an arbiter is activated once: pass it with std::move");
-  constexpr bool awaited = detail::awaited_builder<Arbiter>;
-  static_assert(!awaited, "this arbiter has no handler: co_await it in a task");
+  constexpr bool has_handler = !detail::awaited_builder<Arbiter>;
+  static_assert(has_handler,
+                "this arbiter has no handler: co_await it in a task");
   detail::refuse_in_predicate();
   return detail::activate_builder(detail::queue_access::core(queue),
                                   std::move(arbiter));

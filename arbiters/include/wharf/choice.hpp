@@ -298,9 +298,9 @@ auto choice(Builders... branches) {
   static_assert(all_once,
                 "a branch of a choice fires once: receive, join, gather, after "
                 "or choice, none of them persistent");
-  constexpr std::size_t awaited =
+  constexpr std::size_t without_handler =
       (std::size_t{detail::awaited_builder<Builders>} + ...);
-  static_assert(awaited == 0 || awaited == sizeof...(Builders),
+  static_assert(without_handler == 0 || without_handler == sizeof...(Builders),
                 "the branches of a choice have handlers, to be activated, or "
                 "none of them has, to be awaited");
   if constexpr (all_once) {

@@ -55,7 +55,7 @@ public:
   void unhandled_exception() noexcept { failure_ = std::current_exception(); }
 
   template <class Awaited>
-  auto await_transform(Awaited&& awaited);
+  auto await_transform(Awaited&& what);
 
   /// Runs under `root`; when it is over `awaiter` goes on, if there is one.
   void enter(coroutine_root& root, std::coroutine_handle<> awaiter) noexcept {
@@ -132,8 +132,8 @@ enum class entry : std::uint8_t {
 template <class T>
 class task_awaiter {
 public:
-  explicit task_awaiter(task<T>&& awaited, entry how) noexcept
-      : task_{std::move(awaited)}, how_{how} {}
+  explicit task_awaiter(task<T>&& inner, entry how) noexcept
+      : task_{std::move(inner)}, how_{how} {}
   task_awaiter(const task_awaiter&) = delete;
   task_awaiter& operator=(const task_awaiter&) = delete;
 
@@ -285,23 +285,23 @@ template <class T>
 inline constexpr bool is_task<task<T>> = true;
 
 template <class Awaited>
-auto promise_base::await_transform(Awaited&& awaited) {
+auto promise_base::await_transform(Awaited&& what) {
   using type = std::remove_cvref_t<Awaited>;
   if constexpr (is_task<type>) {
     static_assert(!std::is_lvalue_reference_v<Awaited>,
                   "a task is awaited once: co_await std::move(task)");
-    return task_awaiter<typename type::value_type>{std::move(awaited),
+    return task_awaiter<typename type::value_type>{std::move(what),
                                                    entry::plain};
-  } else if constexpr (requires { std::move(awaited).awaiter(); }) {
-    return std::move(awaited).awaiter();
+  } else if constexpr (requires { std::move(what).awaiter(); }) {
+    return std::move(what).awaiter();
   } else {
     constexpr bool known = awaited_builder<type>;
     static_assert(known,
                   "a task awaits arbiters without handlers and tasks: receive, "
                   "choice, join, gather, after, sleep_for, ended(), task");
     if constexpr (known) {
-      awaited.use();
-      return await_of<typename type::branch_type>{awaited};
+      what.use();
+      return await_of<typename type::branch_type>{what};
     }
   }
 }
