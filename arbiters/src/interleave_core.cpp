@@ -4,23 +4,9 @@
 
 #include <wharf/detail/queue_end.hpp>
 
+#include <utility>
+
 namespace wharf::inline v1::detail {
-
-void interleave_core::add(std::unique_ptr<interleave_member> member,
-                          group_kind kind) {
-  member->owner_ = this;
-  member->kind_ = kind;
-  if (kind != group_kind::teardown) {
-    (kind == group_kind::exclusive ? exclusive_ : concurrent_).add(*member);
-  }
-  members_.push_back(std::move(member));
-}
-
-void interleave_core::close_at_end() {
-  for (const auto& member : members_) {
-    member->name_ports(closing_at_end_);
-  }
-}
 
 void interleave_core::be_fair(fairness_rule rule,
                               std::uint32_t exclusives_in_a_row) {
@@ -31,28 +17,10 @@ void interleave_core::be_fair(fairness_rule rule,
   }
 }
 
-void interleave_core::activate(bool linked) {
-  decision d;
-  if (!linked) {
-    cancel();
-  }
-  for (const auto& member : members_) {
-    member->arm(d, active());
-  }
-  {
-    const lock_guard lock{mutex_};
-    arming_ = false;
-    if (phase_ == phase::open && ended_ != members_.size()) {
-      return;
-    }
-  }
-  d.settle(*this);
-}
-
 bool interleave_core::startable_locked() const noexcept {
   if (phase_ != phase::open) {
     return phase_ == phase::tearing && members_left_ && teardown_ != nullptr &&
-           idle_locked() && claims_ == 0;
+           idle_locked() && claims_ == 0 && arming_ == 0;
   }
   const interleave_group* const turn = turn_locked();
   return turn != nullptr && !exclusive_running_ &&
@@ -111,9 +79,16 @@ void interleave_core::arrived_locked(decision& d, interleave_member& member,
   wake_locked(d);
 }
 
+/// Only one decision at a time may have it in its notes.
+void interleave_core::note_locked(decision& d) noexcept {
+  if (!std::exchange(noted_, true)) {
+    d.revisit(*this);
+  }
+}
+
 void interleave_core::ended_locked(decision& d) noexcept {
-  if (++ended_ == members_.size() && phase_ == phase::open && !arming_) {
-    d.revisit(*this); // notes only; settle() looks again
+  if (++ended_ == members_.size() && phase_ == phase::open) {
+    note_locked(d);
   }
 }
 
@@ -125,14 +100,12 @@ void interleave_core::begin_teardown_locked() noexcept {
 void interleave_core::teardown_ready_locked(one_time& root,
                                             decision& d) noexcept {
   teardown_ = &root;
-  if (!arming_) { // else activate() goes on from here
-    d.revisit(*this);
-  }
+  note_locked(d);
 }
 
 void interleave_core::claim_ends_locked(decision& d) noexcept {
   if (--claims_ == 0 && phase_ != phase::open && members_left_) {
-    d.revisit(*this);
+    note_locked(d);
   }
 }
 
@@ -146,14 +119,24 @@ void interleave_core::members_leave(decision& d) noexcept {
   members_left_ = true;
 }
 
+void interleave_core::settle(decision& d) noexcept {
+  mutex_.lock();
+  noted_ = false;
+  mutex_.unlock();
+  go_on(d);
+}
+
 /// What the interleave does between its phases; also called when nothing is to
 /// be done.
-void interleave_core::settle(decision& d) noexcept {
+void interleave_core::go_on(decision& d) noexcept {
   bool leave = false;
   bool tearing = false;
   {
     const lock_guard lock{mutex_};
-    if (phase_ == phase::open && ended_ == members_.size()) {
+    if (phase_ == phase::open) {
+      if (ended_ != members_.size()) {
+        return;
+      }
       bool spent = inside_ == 0 && !queued_ && idle_locked();
       for (const auto& member : members_) {
         spent = spent && member->spent();
@@ -164,8 +147,7 @@ void interleave_core::settle(decision& d) noexcept {
       phase_ = phase::leaving;
       open_.store(false, memory_order_release);
     }
-    if (phase_ == phase::open || arming_ || finished_ ||
-        (phase_ == phase::tearing && teardown_ == nullptr)) {
+    if (finished_ || (phase_ == phase::tearing && teardown_ == nullptr)) {
       return;
     }
     leave = !std::exchange(leave_begun_, true);
@@ -189,7 +171,7 @@ void interleave_core::settle(decision& d) noexcept {
 }
 
 bool interleave_core::try_finish_locked() noexcept {
-  const bool over = phase_ == phase::leaving && members_left_ && !arming_ &&
+  const bool over = phase_ == phase::leaving && members_left_ && arming_ == 0 &&
                     inside_ == 0 && idle_locked() && claims_ == 0 && !finished_;
   if (over) {
     finished_ = true;
@@ -213,17 +195,20 @@ bool interleave_core::end_with_queue(port_names* names) noexcept {
     }
   }
   decision d;
-  settle(d);
+  go_on(d);
   return true;
 }
 
 void interleave_core::close_ports() noexcept {
+  if (!closes_at_end_) {
+    return;
+  }
   // First all close: a gather that ends with the last of them gives back to
   // those before.
-  for (const port_ref& port : closing_at_end_) {
+  for (const port_ref& port : ports_) {
     port->close();
   }
-  for (const port_ref& port : closing_at_end_) {
+  for (const port_ref& port : ports_) {
     port->clear();
   }
 }
@@ -310,7 +295,7 @@ void interleave_core::look_after() noexcept {
   const bool last = try_finish_locked();
   const bool keep = queued_;
   if (spent) {
-    add_ref(); // settle() runs outside the lock
+    add_ref(); // go_on() runs outside the lock
   }
   mutex_.unlock();
   if (last) {
@@ -322,7 +307,7 @@ void interleave_core::look_after() noexcept {
   if (spent) {
     {
       decision d;
-      settle(d);
+      go_on(d);
     }
     drop_ref();
   }

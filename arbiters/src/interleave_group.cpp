@@ -8,30 +8,44 @@
 
 namespace wharf::inline v1::detail {
 
-void interleave_group::add(interleave_member& member) {
-  auto at = std::find_if(
+void interleave_group::make_room(const interleave_member& member) {
+  const auto at = std::find_if(
       classes_.begin(), classes_.end(),
       [&](const priority_class& c) { return c.priority <= member.priority(); });
   if (at == classes_.end() || at->priority != member.priority()) {
-    at = classes_.insert(at, {member.priority(), 0, nullptr});
+    classes_.insert(at, {member.priority(), 0, nullptr});
+  } else if (at->only != nullptr) {
+    if (at->waiting != 0) {
+      at->log.push_back({at->only, at->waiting});
+    }
+    at->only = nullptr;
   }
-  ++at->members;
-  at->only = at->members == 1 ? &member : nullptr;
 }
 
-void interleave_group::arrived(interleave_member& member) {
+void interleave_group::add(interleave_member& member) noexcept {
+  priority_class& c = class_of(member);
+  c.only = ++c.members == 1 ? &member : nullptr;
+}
+
+interleave_group::priority_class&
+interleave_group::class_of(const interleave_member& member) noexcept {
   auto c = classes_.begin();
   while (c->priority != member.priority()) {
     ++c;
   }
-  if (c->only == nullptr) {
-    if (!c->log.empty() && c->log.back().member == &member) {
-      ++c->log.back().units;
+  return *c;
+}
+
+void interleave_group::arrived(interleave_member& member) {
+  priority_class& c = class_of(member);
+  if (c.only == nullptr) {
+    if (!c.log.empty() && c.log.back().member == &member) {
+      ++c.log.back().units;
     } else {
-      c->log.push_back({&member, 1});
+      c.log.push_back({&member, 1});
     }
   }
-  ++c->waiting;
+  ++c.waiting;
   ++waiting_;
 }
 

@@ -7,6 +7,7 @@
 #include <wharf/detail/interleave_core.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <stdexcept>
 #include <tuple>
 #include <type_traits>
@@ -29,16 +30,19 @@ class group_of {
 public:
   explicit group_of(Builders... builders) : builders_{std::move(builders)...} {}
 
-  void add_to(queue_core& queue, interleave_core& core) {
+  void add_to(queue_core& queue, interleave_parts& parts) {
     std::apply(
         [&](auto&... each) {
-          (core.add(detail::make_member(queue, std::move(each)), Kind), ...);
+          (parts.add(detail::make_member(queue, std::move(each)), Kind), ...);
         },
         builders_);
+    if (closes_) {
+      parts.close_at_end();
+    }
+    if (cancels_) {
+      parts.cancel_at_teardown();
+    }
   }
-
-  bool closes_at_end() const noexcept { return closes_; }
-  bool cancels_at_teardown() const noexcept { return cancels_; }
 
 protected:
   bool closes_ = false;
@@ -156,23 +160,10 @@ public:
   detail::new_arbiter<detail::interleave_core>
   make(detail::queue_core& queue) && {
     detail::new_arbiter<detail::interleave_core> core{
-        new detail::interleave_core{queue}};
-    bool closes = false;
-    bool cancels = false;
-    std::apply(
-        [&](auto&... each) {
-          (each.add_to(queue, *core), ...);
-          closes = (each.closes_at_end() || ...);
-          cancels = (each.cancels_at_teardown() || ...);
-        },
-        groups_);
-    if (closes) {
-      core->close_at_end();
-    }
-    if (cancels) {
-      core->cancel_at_teardown();
-    }
-    core->be_fair(fairness_.rule_, fairness_.exclusives_);
+        new detail::interleave_core{queue, make_parts(queue)}};
+    const wharf::fairness rule =
+        fairness_.value_or(wharf::fairness::bounded(16));
+    core->be_fair(rule.rule_, rule.exclusives_);
     return core;
   }
 
@@ -184,8 +175,17 @@ public:
   }
 
 private:
+  friend class activation;
+
+  detail::interleave_parts make_parts(detail::queue_core& queue) {
+    detail::interleave_parts parts;
+    std::apply([&](auto&... each) { (each.add_to(queue, parts), ...); },
+               groups_);
+    return parts;
+  }
+
   std::tuple<Groups...> groups_;
-  wharf::fairness fairness_ = wharf::fairness::bounded(16);
+  std::optional<wharf::fairness> fairness_;
 };
 
 /// interleave(teardown(...), exclusive(...), concurrent(...)): any of the
@@ -208,6 +208,23 @@ template <class... Groups>
   requires(sizeof...(Groups) >= 1 && (detail::is_group<Groups> && ...))
 interleave_of<Groups...> interleave(Groups... groups) {
   return interleave_of<Groups...>{std::move(groups)...};
+}
+
+template <class... Groups>
+bool activation::combine(interleave_of<Groups...> more) {
+  detail::refuse_in_predicate();
+  more.use();
+  if (more.fairness_) {
+    throw std::logic_error{"combine: the fairness of an interleave is that of "
+                           "its activation; leave it out of what is added"};
+  }
+  if (arbiter_ == nullptr) {
+    return false;
+  }
+  // What ends meanwhile may take the last activation with it, this one even.
+  const activation pinned{*this};
+  detail::interleave_core& core = detail::expect_interleave(*arbiter_);
+  return core.combine(more.make_parts(core.queue()));
 }
 
 } // namespace wharf::inline v1

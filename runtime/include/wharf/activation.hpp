@@ -9,6 +9,8 @@
 namespace wharf::inline v1 {
 
 class when_ended;
+template <class... Groups>
+class interleave_of; // of <wharf/interleave.hpp>, which has combine() too
 
 /// A handle to something that was activated. Dropping it changes nothing; it
 /// keeps nothing alive but a few bytes.
@@ -45,6 +47,24 @@ public:
   /// and every later await, throws wharf::cancelled. True for the first such
   /// request that comes before its end, false for one that it makes itself.
   bool cancel();
+
+  /// Adds the groups of `more` to this running interleave. When it returns they
+  /// are registered on their ports, and from then on they are under the same
+  /// exclusion, order, fairness, teardown and end as those before them;
+  /// `then_close()` and `cancelling()` of an added teardown hold for all.
+  ///
+  /// False: the interleave has ended, or its teardown has begun, and `more` is
+  /// dropped without having been registered. An activation that names nothing
+  /// has ended. True is no promise that something of it will run: the end may
+  /// come at any moment, and then what was added has left with the others.
+  ///
+  /// Never runs a handler; handlers of the same interleave may call it.
+  /// Throws std::logic_error if the activation is not an interleave's, if
+  /// `more` has a fairness of its own, or was used before. Throws
+  /// std::bad_alloc: nothing was registered, or the interleave is cancelled.
+  /// Cost: as activate().
+  template <class... Groups>
+  bool combine(interleave_of<Groups...> more);
 
   /// Whether the arbiter still waits for something to be decided.
   bool active() const noexcept {

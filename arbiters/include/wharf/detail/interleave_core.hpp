@@ -6,6 +6,7 @@
 #include <wharf/detail/interleave_group.hpp>
 #include <wharf/detail/join_core.hpp>
 #include <wharf/detail/one_time.hpp>
+#include <wharf/detail/port_roll.hpp>
 #include <wharf/detail/receive_core.hpp>
 
 #include <cstddef>
@@ -61,9 +62,30 @@ protected:
 
 private:
   friend class interleave_core;
-  interleave_core* owner_ = nullptr; // constant once added
+  friend class interleave_parts;
+  interleave_core* owner_ = nullptr; // constant once taken in
   group_kind kind_ = group_kind::concurrent;
   const std::int32_t priority_;
+  interleave_member* next_ = nullptr; // that was made together with it
+};
+
+/// What an interleave is made of, or takes in while it runs: members that are
+/// registered nowhere yet.
+class interleave_parts {
+public:
+  void add(std::unique_ptr<interleave_member> member, group_kind kind);
+  /// All ports of the interleave close at its end.
+  void close_at_end() noexcept { closes_ = true; }
+  /// Handlers that run are cancelled when teardown begins.
+  void cancel_at_teardown() noexcept { cancels_ = true; }
+
+private:
+  friend class interleave_core;
+
+  std::vector<std::unique_ptr<interleave_member>> members_;
+  port_roll ports_;
+  bool closes_ = false;
+  bool cancels_ = false;
 };
 
 /// PROTOCOL
@@ -97,8 +119,18 @@ private:
 ///   turns it to `tearing` in one step with claiming its root, so a second one
 ///   stays in its port. Then the members leave and give back, the running
 ///   handlers end, and the teardown handler runs, alone and last. Cancel and
-///   the queue's end turn it to `leaving`: the same without a handler. Either
-///   waits until activate() has armed all members (arming_).
+///   the queue's end turn it to `leaving`: the same without a handler.
+///
+/// COMBINE
+///
+///   Members are added under mutex_ and in phase `open` only, so from its end
+///   on members_ is constant and read without the lock. Then they are armed,
+///   with no lock held, by the thread that has added them (activate() or
+///   combine()), counted in arming_ meanwhile. A phase that ends now does not
+///   wait for it: who ends it makes all members leave, those too that are not
+///   armed yet; who arms finds at last that the phase has ended, and makes his
+///   own leave once more. Leaving twice is harmless. The teardown handler and
+///   the end wait until arming_ is 0.
 ///
 /// INVARIANTS (under mutex_)
 ///
@@ -109,17 +141,20 @@ private:
 /// LOCKS  mutex_ is level 2: taken under the locks of ports, and alone.
 class interleave_core : public arbiter {
 public:
-  void add(std::unique_ptr<interleave_member> member, group_kind kind);
-  /// Before activation, when all members are there: their ports close at the
-  /// end. Names them now, as a member that has fired has let go of its own.
-  void close_at_end();
-  /// Before activation: handlers that run are cancelled when teardown begins.
-  void cancel_at_teardown() noexcept { cancels_ = true; }
+  /// Throws std::bad_alloc.
+  interleave_core(queue_core& queue, interleave_parts parts);
+
   const coroutine_scope& scope() const noexcept { return scope_; }
   /// Before activation. `exclusives_in_a_row` is for `bounded`.
   void be_fair(fairness_rule rule, std::uint32_t exclusives_in_a_row);
 
   void activate(bool linked);
+  /// False: it has begun to end, and the parts are dropped. The caller keeps a
+  /// reference.
+  /// Throws std::bad_alloc: nothing has changed, or, if it was while the parts
+  /// registered, the interleave is cancelled.
+  bool combine(interleave_parts parts);
+  interleave_core* as_interleave() noexcept final { return this; }
   bool cancel() noexcept final { return end_with_queue(nullptr); }
   bool end_with_queue(port_names* names) noexcept final;
   bool active() const noexcept final {
@@ -147,12 +182,10 @@ public:
   void slot_over(bool exclusive) noexcept;
   void teardown_over() noexcept;
 
-  explicit interleave_core(queue_core& queue) noexcept : arbiter{queue} {}
-
 private:
   void destroy_payload() noexcept override {
     members_.clear();
-    closing_at_end_.clear();
+    ports_.clear();
   }
 
   enum class phase : std::uint8_t { open, tearing, leaving };
@@ -163,9 +196,16 @@ private:
 
   /// The group whose turn it is; nullptr if nothing waits.
   const interleave_group* turn_locked() const noexcept;
+  interleave_group* group_of(const interleave_member& member) noexcept;
+  void take_in_locked(interleave_parts& parts);
+  /// Registers a member and those that were made together with it.
+  void arm(interleave_member* first);
+
   pick pick_locked() noexcept;
   bool startable_locked() const noexcept;
   void wake_locked(decision& d) noexcept;
+  void note_locked(decision& d) noexcept;
+  void go_on(decision& d) noexcept;
   void members_leave(decision& d) noexcept;
   bool try_finish_locked() noexcept;
   bool idle_locked() const noexcept {
@@ -177,27 +217,32 @@ private:
   /// Releases mutex_ while the handler runs.
   void run_teardown(turn& budget) noexcept WHARF_REQUIRES(mutex_);
 
-  std::vector<std::unique_ptr<interleave_member>> members_;
-  std::vector<port_ref> closing_at_end_;
-  bool cancels_ = false;
   fairness_rule rule_ = fairness_rule::bounded;
-  std::uint32_t row_max_ = 16; // these five are constant once activated
+  std::uint32_t row_max_ = 16; // these two are constant once activated
   coroutine_scope scope_;
 
   atomic<bool> open_{true}; // mirrors phase_, for active()
 
-  // guarded by mutex_
+  // guarded by mutex_, and constant once phase_ is not `open` any more
   mutex mutex_;
+  std::vector<std::unique_ptr<interleave_member>> members_;
+  // Of all members ever: one that has fired has let go of its own.
+  port_roll ports_;
+  bool closes_at_end_ = false;
+  bool cancels_ = false;
+
+  // guarded by mutex_
   interleave_group exclusive_;
   interleave_group concurrent_;
   std::optional<arrival_log> arrivals_; // engaged if rule_ is arrival
   phase phase_ = phase::open;
-  bool arming_ = true;
+  bool noted_ = false; // a decision will call settle()
   bool leave_begun_ = false;
   bool members_left_ = false;
   bool queued_ = false;
   bool exclusive_running_ = false;
   bool finished_ = false;
+  std::uint32_t arming_ = 1; // threads that register members
   std::uint32_t inside_ = 0; // workers in run()
   std::uint32_t claims_ = 0; // one-time members that are being decided
   std::uint32_t concurrent_running_ = 0;
@@ -205,6 +250,10 @@ private:
   std::size_t ended_ = 0; // members that bring nothing more
   one_time* teardown_ = nullptr;
 };
+
+/// Throws std::logic_error, with a sentence that names its queue, if `a` is
+/// something else.
+interleave_core& expect_interleave(arbiter& a);
 
 /// A persistent receiver in a group.
 class receive_member : public interleave_member,

@@ -21,8 +21,10 @@ class interleave_member;
 /// member needs no log.
 class interleave_group {
 public:
-  /// Before activation.
-  void add(interleave_member& member);
+  /// Throws std::bad_alloc, in which case nothing has changed that counts.
+  void make_room(const interleave_member& member);
+  /// Requires: room was made for it.
+  void add(interleave_member& member) noexcept;
 
   /// Throws std::bad_alloc, in which case nothing has changed.
   void arrived(interleave_member& member);
@@ -45,11 +47,13 @@ private:
   struct priority_class {
     std::int32_t priority;
     std::size_t members;
-    interleave_member* only; // if members == 1
+    interleave_member* only; // if it has never had another; else the log counts
     std::size_t waiting = 0;
     std::size_t batch = 0; // of waiting, the first so many
     std::deque<run> log{};
   };
+
+  priority_class& class_of(const interleave_member& member) noexcept;
 
   std::vector<priority_class> classes_; // descending
   std::size_t waiting_ = 0;

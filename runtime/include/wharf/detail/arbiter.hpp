@@ -12,6 +12,7 @@ namespace wharf::inline v1::detail {
 
 class decision;
 class coroutine_scope;
+class interleave_core;
 class port_names;
 
 /// Somebody who hears of an arbiter's end. In a list of the arbiter, guarded by
@@ -68,6 +69,9 @@ public:
 
   /// What a handler that is a coroutine belongs to.
   virtual const coroutine_scope* belongs_to() const noexcept { return nullptr; }
+
+  /// Itself, if it takes further arbiters while it is at work: an interleave.
+  virtual interleave_core* as_interleave() noexcept { return nullptr; }
 
   /// Will hear of the end. False: it has ended already.
   bool listen(end_listener& who) noexcept;
