@@ -552,7 +552,7 @@ TEST(InterleaveCombineTest, ADescriptionThatWasUsedIsMisuseAndAddsNothing) {
   EXPECT_EQ(w.counts.alive, 3);
   w.more_stops.post(1);
   EXPECT_EQ(w.more_stops.try_take(), 1);
-  auto whole = interleave(w.more_exclusive(w.more_stops));
+  auto whole = interleave(exclusive());
   EXPECT_TRUE(w.running.combine(std::move(whole)));
   EXPECT_THROW(w.running.combine(std::move(whole)), // NOLINT
                std::logic_error);
