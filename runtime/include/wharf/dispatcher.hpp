@@ -92,7 +92,9 @@ private:
   friend struct detail::dispatcher_access;
   friend class dispatcher_queue;
   shutdown_report shut_down(detail::duration within);
-  struct manual {};
+  struct manual { // no aggregate: clang takes it for one with any members
+    explicit manual() = default;
+  };
   explicit dispatcher(manual);
 
   detail::dispatcher_core* core_;
