@@ -19,6 +19,20 @@ install(
   FILE wharfTargets.cmake
   DESTINATION ${package_dir})
 
+# Adapters need packages of their own, so each is a component with targets of
+# its own: who asks for none needs none of these.
+if(TARGET wharf_asio)
+  install(
+    TARGETS wharf_asio
+    EXPORT wharf_asio_targets
+    FILE_SET HEADERS)
+  install(
+    EXPORT wharf_asio_targets
+    NAMESPACE wharf::
+    FILE wharf_asioTargets.cmake
+    DESTINATION ${package_dir})
+endif()
+
 configure_package_config_file(cmake/wharfConfig.cmake.in wharfConfig.cmake
                               INSTALL_DESTINATION ${package_dir})
 # Below 1.0 a minor version may change the interface.

@@ -5,10 +5,10 @@
 namespace wharf::inline v1 {
 
 void completion::arm(detail::decision&) {
-  started_ = true;
   coroutine().hold(); // until complete(), whoever wins
   try {
     start();
+    started_ = true;
   } catch (...) {
     failure_ = std::current_exception();
     complete();

@@ -250,6 +250,37 @@ TEST_F(CompletionTest, ThatIsStartedBeforeABranchThatCanGoIsWaitedFor) {
   EXPECT_EQ(what, "1");
 }
 
+/// One that wakes another branch and then cannot begin.
+class failing_operation final : public completion {
+public:
+  failing_operation(other_side& side, port<int> wakes)
+      : side_{side}, wakes_{std::move(wakes)} {}
+  void result() const noexcept {}
+
+private:
+  void start() override {
+    wakes_.post(1);
+    throw std::runtime_error{"it is too late"};
+  }
+  void stop() noexcept override { ++side_.stops; }
+
+  other_side& side_;
+  const port<int> wakes_;
+};
+
+TEST_F(CompletionTest, ThatCannotStartIsNotStopped) {
+  port<int> numbers;
+  spawn(queue, [&]() -> task<void> {
+    auto outcome = co_await choice(
+        receive(numbers),
+        await_completion<failing_operation>(std::ref(side), numbers));
+    what = std::to_string(outcome.index());
+  });
+  pool.run_all();
+  EXPECT_EQ(what, "0");
+  EXPECT_EQ(side.stops, 0);
+}
+
 /// One whose stop() has work done elsewhere.
 class held_operation final : public completion {
 public:

@@ -206,34 +206,37 @@ public:
   using cancellation_slot_type = boost::asio::cancellation_slot;
 
   explicit await_handler(operation_with_results<Results...>& of) noexcept
-      : of_{&of} {}
+      : of_{of} {}
   await_handler(await_handler&& other) noexcept
-      : of_{std::exchange(other.of_, nullptr)} {}
+      : of_{other.of_}, pending_{std::exchange(other.pending_, false)} {}
   await_handler& operator=(await_handler&&) = delete;
   ~await_handler() {
-    if (of_ != nullptr) {
-      of_->abandon();
+    if (pending_) {
+      of_.abandon();
     }
   }
 
   void operator()(Results... results) noexcept {
-    std::exchange(of_, nullptr)->finish(std::move(results)...);
+    pending_ = false;
+    of_.finish(std::move(results)...);
   }
 
-  // Asked by Asio before the call only.
+  // Asio asks before the call, if the initiation fails even one that was moved
+  // from.
   allocator_type get_allocator() const noexcept {
-    return allocator_type{of_->memory()};
+    return allocator_type{of_.memory()};
   }
   cancellation_slot_type get_cancellation_slot() const noexcept {
-    return of_->slot();
+    return of_.slot();
   }
   template <class Executor>
   void steps_run_on(const Executor& executor) const noexcept {
-    of_->steps_run_on(executor);
+    of_.steps_run_on(executor);
   }
 
 private:
-  operation_with_results<Results...>* of_;
+  operation_with_results<Results...>& of_;
+  bool pending_ = true;
 };
 
 template <class Results, class Initiation, class... Args>
