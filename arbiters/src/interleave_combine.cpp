@@ -3,6 +3,7 @@
 
 #include <wharf/detail/interleave_core.hpp>
 
+#include <algorithm>
 #include <exception>
 #include <iterator>
 #include <stdexcept>
@@ -72,6 +73,21 @@ void interleave_core::take_in_locked(interleave_parts& parts) {
   cancels_ = cancels_ || parts.cancels_;
 }
 
+void interleave_core::let_go_locked(interleave_parts& gone) noexcept {
+  for (auto& member : members_) {
+    if (member->running_ == 0 && member->spent()) {
+      if (interleave_group* const group = group_of(*member)) {
+        group->remove(*member);
+      }
+      gone.members_.push_back(std::move(member));
+    }
+  }
+  std::erase(members_, nullptr);
+  ended_ -= gone.members_.size();
+  ports_.hand_over_forgotten(gone.ports_);
+  crowd_ = std::max(least_crowd, 2 * members_.size());
+}
+
 void interleave_core::activate(bool linked) {
   if (!linked) {
     cancel();
@@ -82,13 +98,27 @@ void interleave_core::activate(bool linked) {
 bool interleave_core::combine(interleave_parts parts) {
   interleave_member* const first =
       parts.members_.empty() ? nullptr : parts.members_.front().get();
+  interleave_parts gone;
   {
     const lock_guard lock{mutex_};
     if (phase_ != phase::open) {
       return false;
     }
+    const bool crowded = arming_ == 0 && members_.size() >= crowd_;
+    if (crowded) {
+      gone.members_.reserve(members_.size()); // may throw, so before the rest
+    }
     take_in_locked(parts);
+    if (crowded) {
+      let_go_locked(gone);
+    }
     ++arming_;
+  }
+  {
+    decision d;
+    for (const auto& member : gone.members_) {
+      member->leave(d); // a join is known to its ports until then
+    }
   }
   arm(first);
   return true;

@@ -236,17 +236,18 @@ void interleave_core::teardown_over() noexcept {
   look_after();
 }
 
-void interleave_core::free_slot_locked(bool exclusive) noexcept {
-  if (exclusive) {
+void interleave_core::free_slot_locked(interleave_member& member) noexcept {
+  --member.running_;
+  if (member.kind_ == group_kind::exclusive) {
     exclusive_running_ = false;
   } else {
     --concurrent_running_;
   }
 }
 
-void interleave_core::slot_over(bool exclusive) noexcept {
+void interleave_core::slot_over(interleave_member& member) noexcept {
   mutex_.lock();
-  free_slot_locked(exclusive);
+  free_slot_locked(member);
   look_after();
 }
 
@@ -269,6 +270,7 @@ void interleave_core::run(turn& budget) noexcept {
       break;
     }
     message_list unit = next.member->take_unit();
+    ++next.member->running_;
     const bool help =
         !next.exclusive && !queued_ && startable_locked() && queue().parallel();
     queued_ = queued_ || help;
@@ -279,7 +281,7 @@ void interleave_core::run(turn& budget) noexcept {
     const handled outcome = next.member->run(std::move(unit), budget);
     mutex_.lock();
     if (outcome == handled::over) {
-      free_slot_locked(next.exclusive);
+      free_slot_locked(*next.member);
     }
   }
   --inside_;

@@ -23,21 +23,28 @@ void interleave_group::make_room(const interleave_member& member) {
 }
 
 void interleave_group::add(interleave_member& member) noexcept {
-  priority_class& c = class_of(member);
+  priority_class& c = *class_of(member);
   c.only = ++c.members == 1 ? &member : nullptr;
 }
 
-interleave_group::priority_class&
+void interleave_group::remove(const interleave_member& member) noexcept {
+  const auto c = class_of(member);
+  if (--c->members == 0) {
+    classes_.erase(c);
+  }
+}
+
+std::vector<interleave_group::priority_class>::iterator
 interleave_group::class_of(const interleave_member& member) noexcept {
   auto c = classes_.begin();
   while (c->priority != member.priority()) {
     ++c;
   }
-  return *c;
+  return c;
 }
 
 void interleave_group::arrived(interleave_member& member) {
-  priority_class& c = class_of(member);
+  priority_class& c = *class_of(member);
   if (c.only == nullptr) {
     if (!c.log.empty() && c.log.back().member == &member) {
       ++c.log.back().units;

@@ -5,7 +5,7 @@
 namespace wharf::inline v1::detail {
 
 void interleave_member::slot_over() noexcept {
-  owner_->slot_over(kind_ == group_kind::exclusive);
+  owner_->slot_over(*this);
 }
 
 const coroutine_scope* interleave_member::scope_of_handlers() const noexcept {

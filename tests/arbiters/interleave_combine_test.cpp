@@ -255,6 +255,109 @@ TEST(InterleaveCombineTest, WhatEndedLongAgoMayBeAddedAgain) {
   }
 }
 
+/// Adds receivers, joins and one-time arbiters that end soon, again and again.
+void come_and_go(world& w, int rounds, tally& counts) {
+  for (int i = 0; i < rounds; ++i) {
+    port<int> a;
+    port<int> b;
+    EXPECT_TRUE(w.running.combine(interleave(
+        exclusive(receive(persist, a,
+                          [&, own = tracked{counts}](int) { w.log += "a"; })
+                      .priority(i),
+                  receive(b, [&, own = tracked{counts}](int) {})),
+        concurrent(
+            join(persist, a, b, [own = tracked{counts}](int, int) {})))));
+    a.post(i);
+  }
+}
+
+TEST(InterleaveCombineTest, WhatHasEndedIsLetGoOf) {
+  world w;
+  tally counts;
+  for (int round = 0; round < 10; ++round) {
+    come_and_go(w, 100, counts);
+    EXPECT_EQ(w.run_all(), std::string(100, 'a'));
+  }
+  EXPECT_LT(counts.alive, 1'000); // of 3'000
+  come_and_go(w, 100, counts);
+  w.pool.run_all();
+  EXPECT_LT(counts.alive, 1'000);
+  // What was there from the start is there.
+  w.log.clear();
+  w.updates.post(1);
+  EXPECT_EQ(w.run_all(), "e1 ");
+  w.queries.post(2);
+  EXPECT_EQ(w.run_all(), "c2 ");
+  w.stops.close();
+  w.updates.close();
+  w.queries.close();
+  EXPECT_FALSE(w.running.active());
+  EXPECT_EQ(counts.alive, 0);
+}
+
+// Its port has closed, but what it was given waits, or runs, or both.
+TEST(InterleaveCombineTest, NothingIsLetGoOfBeforeItsLastHandlerIsOver) {
+  world w;
+  tally counts;
+  port<int> go_on;
+  struct handlers {
+    static task<void> waits(port<int>& for_it, std::string& log, int n) {
+      co_await receive(for_it);
+      log += std::to_string(n) + " ";
+    }
+  };
+  {
+    port<int> short_lived;
+    w.running.combine(interleave(concurrent(
+        receive(persist, short_lived, [&, own = tracked{counts}](int n) {
+          EXPECT_EQ(own.value, 0); // it is alive
+          return handlers::waits(go_on, w.log, n);
+        }))));
+    for (int i = 0; i < 3; ++i) {
+      short_lived.post(i);
+    }
+  }
+  EXPECT_TRUE(w.pool.run_one());
+  tally others;
+  come_and_go(w, 100, others);
+  EXPECT_EQ(counts.alive, 1);
+  while (w.pool.run_one()) {
+  }
+  w.log.clear();
+  come_and_go(w, 100, others);
+  EXPECT_EQ(counts.alive, 1);
+  for (int i = 0; i < 3; ++i) {
+    go_on.post(0);
+  }
+  w.pool.run_all();
+  come_and_go(w, 400, others);
+  EXPECT_EQ(counts.alive, 0);
+}
+
+// A member of one priority is let go of while others of it have units waiting.
+TEST(InterleaveCombineTest, LettingGoLeavesTheOrderOfTheOthersAlone) {
+  world w;
+  tally counts;
+  {
+    port<int> short_lived;
+    w.running.combine(
+        interleave(w.more_exclusive(short_lived), w.more_exclusive(w.more)));
+    short_lived.post(1);
+  }
+  EXPECT_EQ(w.run_all(), "e1 ");
+  for (const int n : {2, 4, 6}) {
+    w.updates.post(n);
+    w.more.post(n + 1);
+  }
+  for (int i = 0; i < 100; ++i) {
+    const port<int> none;
+    w.running.combine(interleave(w.more_exclusive(none)));
+  }
+  w.more.post(8);
+  w.updates.post(9);
+  EXPECT_EQ(w.run_all(), "e2 e3 e4 e5 e6 e7 e8 e9 ");
+}
+
 TEST(InterleaveCombineTest, NothingAtAllMayBeAdded) {
   world w;
   EXPECT_TRUE(w.running.combine(interleave(exclusive(), concurrent())));

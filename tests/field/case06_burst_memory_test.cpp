@@ -190,5 +190,27 @@ TEST(BurstMemoryTest, OfQueuedWorkIsGivenBack) {
       [&] { world.run_all(); });
 }
 
+// Scenario: a service adds a one-time receiver for each reply, for as long as
+// it lives. There is no burst: the level stays.
+TEST(BurstMemoryTest, OfWhatAnInterleaveTookInIsGivenBack) {
+  test_dispatcher pool;
+  dispatcher_queue queue{pool};
+  port<int> updates;
+  int got = 0;
+  activation running = activate(
+      queue, interleave(exclusive(receive(persist, updates, [](int) {}))));
+  const std::ptrdiff_t level = live_bytes();
+  constexpr int rounds = 5'000;
+  for (int i = 0; i < rounds; ++i) {
+    port<int> reply;
+    running.combine(
+        interleave(exclusive(receive(reply, [&](int n) { got += n; }))));
+    reply.post(1);
+    pool.run_all();
+  }
+  EXPECT_EQ(got, rounds);
+  EXPECT_LE(live_bytes() - level, near);
+}
+
 } // namespace
 } // namespace wharf

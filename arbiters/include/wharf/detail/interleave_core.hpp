@@ -67,6 +67,7 @@ private:
   group_kind kind_ = group_kind::concurrent;
   const std::int32_t priority_;
   interleave_member* next_ = nullptr; // that was made together with it
+  std::uint32_t running_ = 0; // its slots; guarded by the interleave's lock
 };
 
 /// What an interleave is made of, or takes in while it runs: members that are
@@ -132,6 +133,10 @@ private:
 ///   own leave once more. Leaving twice is harmless. The teardown handler and
 ///   the end wait until arming_ is 0.
 ///
+///   So that an interleave may take in one-time arbiters for ever, combine()
+///   lets go of members that have ended, now and then: when there are twice as
+///   many as the last time, and while nobody arms.
+///
 /// INVARIANTS (under mutex_)
 ///
 ///   I1  exclusive_running_  =>  concurrent_running_ == 0.
@@ -179,7 +184,7 @@ public:
   void claim_begins_locked() noexcept { ++claims_; }
   void claim_ends_locked(decision& d) noexcept;
   /// A handler that went on has ended: its slot is free.
-  void slot_over(bool exclusive) noexcept;
+  void slot_over(interleave_member& member) noexcept;
   void teardown_over() noexcept;
 
 private:
@@ -188,6 +193,7 @@ private:
     ports_.clear();
   }
 
+  static constexpr std::size_t least_crowd = 16;
   enum class phase : std::uint8_t { open, tearing, leaving };
   struct pick {
     interleave_member* member = nullptr;
@@ -198,6 +204,9 @@ private:
   const interleave_group* turn_locked() const noexcept;
   interleave_group* group_of(const interleave_member& member) noexcept;
   void take_in_locked(interleave_parts& parts);
+  /// Moves members that have ended to `gone`, which has room for all. There
+  /// they have still to leave their ports. Requires: nobody arms.
+  void let_go_locked(interleave_parts& gone) noexcept;
   /// Registers a member and those that were made together with it.
   void arm(interleave_member* first);
 
@@ -211,7 +220,7 @@ private:
   bool idle_locked() const noexcept {
     return !exclusive_running_ && concurrent_running_ == 0;
   }
-  void free_slot_locked(bool exclusive) noexcept;
+  void free_slot_locked(interleave_member& member) noexcept;
   void look_after() noexcept WHARF_RELEASE(mutex_);
   void close_ports() noexcept;
   /// Releases mutex_ while the handler runs.
@@ -230,6 +239,7 @@ private:
   port_roll ports_;
   bool closes_at_end_ = false;
   bool cancels_ = false;
+  std::size_t crowd_ = least_crowd; // so many members are looked through
 
   // guarded by mutex_
   interleave_group exclusive_;

@@ -25,6 +25,8 @@ public:
   void make_room(const interleave_member& member);
   /// Requires: room was made for it.
   void add(interleave_member& member) noexcept;
+  /// Requires: nothing of it waits, nor will.
+  void remove(const interleave_member& member) noexcept;
 
   /// Throws std::bad_alloc, in which case nothing has changed.
   void arrived(interleave_member& member);
@@ -53,7 +55,8 @@ private:
     std::deque<run> log{};
   };
 
-  priority_class& class_of(const interleave_member& member) noexcept;
+  std::vector<priority_class>::iterator
+  class_of(const interleave_member& member) noexcept;
 
   std::vector<priority_class> classes_; // descending
   std::size_t waiting_ = 0;

@@ -5,6 +5,7 @@
 #include <wharf/detail/port_core.hpp>
 
 #include <functional>
+#include <iterator>
 #include <set>
 #include <vector>
 
@@ -21,6 +22,16 @@ public:
   }
   /// Takes over those that are not here yet.
   void merge(port_roll& other) noexcept { ports_.merge(other.ports_); }
+  /// Hands over those that nobody else refers to any more.
+  void hand_over_forgotten(port_roll& to) noexcept {
+    for (auto port = ports_.begin(); port != ports_.end();) {
+      const auto next = std::next(port);
+      if (!(*port)->shared()) {
+        to.ports_.insert(ports_.extract(port));
+      }
+      port = next;
+    }
+  }
   void clear() noexcept { ports_.clear(); }
 
   auto begin() const noexcept { return ports_.begin(); }

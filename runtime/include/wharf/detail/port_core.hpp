@@ -54,6 +54,8 @@ public:
   void drop_keeper() noexcept { drop_handles(keeper); }
   void add_ref() noexcept { refs_.fetch_add(1, memory_order_relaxed); }
   void drop_ref() noexcept;
+  /// Whether somebody refers to it besides the caller. False is for good.
+  bool shared() const noexcept { return refs_.load(memory_order_acquire) != 1; }
 
   // What users call.
 
