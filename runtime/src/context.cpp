@@ -110,6 +110,15 @@ context_ref enter(causality_core& innermost, const context_ref& outer) {
   return context_ref{new context_line{innermost, without(innermost, outer)}};
 }
 
+void context_scope::begin(context* under) noexcept {
+  before_ = std::exchange(running_under,
+                          context_state{under, nullptr, nullptr, false});
+}
+
+void context_scope::end() noexcept {
+  context_ref{std::exchange(running_under, before_).effective};
+}
+
 // Not inline: a coroutine may migrate between two reads of a thread-local.
 [[gnu::noinline]] context_ref current_context() noexcept {
   return context_ref::share(running_under.effective);

@@ -31,6 +31,14 @@ void destroy(message_list&& messages, const message_type& type) noexcept {
   }
 }
 
+context_ref united_contexts(message_node& first) noexcept {
+  context_ref all;
+  for (message_node* node = &first; node != nullptr; node = node->next) {
+    all = unite(std::move(all), std::move(node->under));
+  }
+  return all;
+}
+
 port_core::port_core(const message_type& type, std::string_view name,
                      made_at where)
     : type_{type}, name_{name.empty() ? nullptr : new const std::string{name}},
@@ -90,7 +98,9 @@ bool port_core::has_readers() const noexcept {
 // Not inline: it reads what the thread runs under, and coroutines migrate.
 [[gnu::noinline]] bool port_core::post(message_node* node) {
   refuse_in_predicate();
-  node->under = context_ref::share(running_under.effective);
+  if (running_under.effective != nullptr) {
+    node->under = context_ref::share(running_under.effective);
+  }
   decision d;
   d.lock(*this);
   if (receivers_.asking() != 0 && receivers_.wide() != 0) {

@@ -118,10 +118,10 @@ context_ref enter(causality_core& innermost, const context_ref& outer);
 /// Owns its contexts, though it does not look so: a thread-local that has a
 /// destructor costs a call at each access.
 struct context_state {
-  context* effective = nullptr; // what posts carry, and failures go to
-  context* own = nullptr;       // if `taken_on`: that without the message's
-  const void* scope = nullptr;  // the innermost causality_scope
-  bool taken_on = false;
+  context* effective; // what posts carry, and failures go to
+  context* own;       // if `taken_on`: that without the message's
+  const void* scope;  // the innermost causality_scope
+  bool taken_on;
 };
 
 /// For the sources of the library: a coroutine may migrate between two looks at
@@ -139,23 +139,28 @@ void take_on(context_ref of_message) noexcept;
 /// at. For the sources of the library.
 class context_scope {
 public:
-  explicit context_scope(context_ref under) noexcept
+  explicit context_scope(context_ref&& under) noexcept
       : changes_{under || running_under.effective != nullptr} {
-    if (changes_) {
-      before_ = std::exchange(running_under, context_state{under.release()});
+    if (changes_) [[unlikely]] {
+      begin(under.release());
     }
   }
+  explicit context_scope(const context_ref& under) noexcept
+      : context_scope{context_ref{under}} {}
   ~context_scope() {
-    if (changes_) {
-      context_ref{std::exchange(running_under, before_).effective};
+    if (changes_) [[unlikely]] {
+      end();
     }
   }
   context_scope(const context_scope&) = delete;
   context_scope& operator=(const context_scope&) = delete;
 
 private:
+  void begin(context* under) noexcept;
+  void end() noexcept;
+
   const bool changes_;
-  context_state before_;
+  context_state before_; // written only if `changes_`: most runs have nothing
 };
 
 } // namespace wharf::inline v1::detail

@@ -157,7 +157,7 @@ private:
 
   const coroutine_scope* const scope_;
   /// Between its steps what it runs under lies here, its `effective` in under_.
-  context_state suspended_;
+  context_state suspended_{};
   atomic<std::uint32_t> holds_{1};
   std::coroutine_handle<> frame_; // the outermost
   std::coroutine_handle<> next_;

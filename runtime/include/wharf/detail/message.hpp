@@ -162,15 +162,18 @@ private:
   std::size_t size_ = 0;
 };
 
+/// The union of what the messages from `first` on carry. They carry nothing
+/// afterwards.
+context_ref united_contexts(message_node& first) noexcept;
+
 /// What a handler of these messages runs under. They carry nothing afterwards.
 inline context_ref taken_contexts(const message_list& unit) noexcept {
-  context_ref all;
   for (message_node* node = unit.front(); node != nullptr; node = node->next) {
-    if (node->under) {
-      all = unite(std::move(all), std::move(node->under));
+    if (node->under) [[unlikely]] {
+      return united_contexts(*node);
     }
   }
-  return all;
+  return context_ref{};
 }
 
 template <class T>
