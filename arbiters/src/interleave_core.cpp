@@ -24,7 +24,8 @@ bool interleave_core::startable_locked() const noexcept {
   }
   const interleave_group* const turn = turn_locked();
   return turn != nullptr && !exclusive_running_ &&
-         (turn == &concurrent_ || concurrent_running_ == 0);
+         (turn == &concurrent_ ? concurrent_.startable()
+                               : concurrent_running_ == 0);
 }
 
 const interleave_group* interleave_core::turn_locked() const noexcept {
@@ -50,7 +51,7 @@ interleave_core::pick interleave_core::pick_locked() noexcept {
   if (exclusive) {
     ++row_;
     exclusive_running_ = true;
-    return {exclusive_.next(), true};
+    return {&exclusive_.next(), true};
   }
   if (rule_ == fairness_rule::bounded && exclusive_.waiting() != 0 &&
       !concurrent_.in_batch()) {
@@ -58,7 +59,7 @@ interleave_core::pick interleave_core::pick_locked() noexcept {
   }
   row_ = 0;
   ++concurrent_running_;
-  return {concurrent_.next(), false};
+  return {&concurrent_.next(), false};
 }
 
 void interleave_core::wake_locked(decision& d) noexcept {

@@ -25,10 +25,12 @@ void interleave_group::make_room(const interleave_member& member) {
 void interleave_group::add(interleave_member& member) noexcept {
   priority_class& c = *class_of(member);
   c.only = ++c.members == 1 ? &member : nullptr;
+  serials_ += member.serial() ? 1 : 0;
 }
 
 void interleave_group::remove(const interleave_member& member) noexcept {
   const auto c = class_of(member);
+  serials_ -= member.serial() ? 1 : 0;
   if (--c->members == 0) {
     classes_.erase(c);
   }
@@ -56,28 +58,56 @@ void interleave_group::arrived(interleave_member& member) {
   ++waiting_;
 }
 
-interleave_member* interleave_group::next() noexcept {
-  for (priority_class& c : classes_) {
-    if (batch_ != 0 ? c.batch == 0 : c.waiting == 0) {
+interleave_group::place interleave_group::first() const noexcept {
+  for (std::size_t i = 0; i < classes_.size(); ++i) {
+    const priority_class& c = classes_[i];
+    std::size_t units = batch_ != 0 ? c.batch : c.waiting;
+    if (c.only != nullptr) {
+      if (units != 0 && c.only->may_start()) {
+        return {c.only, i, 0};
+      }
       continue;
     }
-    interleave_member* member = c.only;
-    if (member == nullptr) {
-      run& oldest = c.log.front();
-      member = oldest.member;
-      if (--oldest.units == 0) {
-        c.log.pop_front();
+    for (std::size_t at = 0; units != 0; ++at) {
+      const run& next = c.log[at];
+      if (next.member->may_start()) {
+        return {next.member, i, at};
       }
+      units -= std::min(units, next.units);
     }
-    if (batch_ != 0) {
-      --c.batch;
-      --batch_;
-    }
-    --c.waiting;
-    --waiting_;
-    return member;
   }
-  return nullptr;
+  return {};
+}
+
+interleave_member& interleave_group::next() noexcept {
+  const place of = first();
+  priority_class& c = classes_[of.in_classes];
+  if (c.only == nullptr) {
+    count_out(c.log, of.in_log);
+  }
+  if (batch_ != 0) {
+    --c.batch;
+    --batch_;
+  }
+  --c.waiting;
+  --waiting_;
+  return *of.member;
+}
+
+/// Runs of one member that come together become one, so that who has to wait is
+/// passed over in few steps.
+void interleave_group::count_out(std::deque<run>& log,
+                                 std::size_t at) noexcept {
+  if (--log[at].units != 0) {
+    return;
+  }
+  const bool between = at != 0 && at + 1 != log.size() &&
+                       log[at - 1].member == log[at + 1].member;
+  if (between) {
+    log[at + 1].units += log[at - 1].units;
+  }
+  const auto gone = log.begin() + static_cast<std::ptrdiff_t>(at);
+  log.erase(between ? gone - 1 : gone, gone + 1);
 }
 
 void interleave_group::begin_batch() noexcept {

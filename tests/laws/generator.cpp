@@ -259,8 +259,6 @@ void writer::interleave_of(spec& s) {
     for (std::size_t left = members; left != 0; --left) {
       spec member = arbiter({8, 2, 1, 0, 0, 2, 0}, 2, in != group::teardown);
       member.in = in;
-      // Nothing says what one_at_a_time means in a concurrent group.
-      member.serial = member.serial && in == group::exclusive;
       s.parts.push_back(std::move(member));
     }
   }

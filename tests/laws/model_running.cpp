@@ -7,14 +7,17 @@
 
 namespace wharf::laws {
 
-/// The root of a group whose unit is next: by priority, then by arrival (R26).
+/// The root of a group whose unit is next: by priority, then by arrival (R26);
+/// who runs one at a time has no next while one runs.
 /// `only`: among these slots.
 std::size_t model::first_in(const arbiter_state& a, group in,
                             const std::vector<int>* only) const {
   std::size_t best = none;
   for (std::size_t root : a.roots) {
     const root_state& r = roots_[root];
-    if (r.in != in || r.waiting.empty() ||
+    const bool has_to_wait =
+        in == group::concurrent && r.what->serial && r.running != 0;
+    if (r.in != in || r.waiting.empty() || has_to_wait ||
         (only != nullptr && std::find(only->begin(), only->end(),
                                       r.slots.front()) == only->end())) {
       continue;
@@ -71,7 +74,7 @@ void model::note_waiting() {
     note_waits(a);
   }
   for (const root_state& r : roots_) {
-    if (r.what->serial && r.in == group::none && r.running != 0 &&
+    if (r.what->serial && r.in != group::exclusive && r.running != 0 &&
         !r.waiting.empty()) {
       mark(rule::one_at_a_time_waits);
     }

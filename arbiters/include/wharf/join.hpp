@@ -86,7 +86,8 @@ class join_member_of final : public join_member {
 public:
   template <class Builder>
   join_member_of(queue_core& queue, Builder&& b)
-      : join_member{queue, std::move(b.parts_), b.repeat_, b.priority_},
+      : join_member{queue, std::move(b.parts_), b.repeat_, b.priority_,
+                    b.serial_},
         handler_{std::move(b.handler_)} {}
 
 private:

@@ -99,7 +99,7 @@ class receive_member_of final : public receive_member {
 public:
   template <class Builder>
   receive_member_of(queue_core& queue, Builder&& b)
-      : receive_member{queue, std::move(b.port_), b.options_.priority,
+      : receive_member{queue, std::move(b.port_), b.options_,
                        !std::is_same_v<Predicate, anything>},
         payload_{std::move(b.handler_), std::move(b.predicate_)} {}
 
@@ -221,7 +221,8 @@ public:
   }
 
   /// The handler never overlaps itself: one message after the other, in order.
-  /// In an exclusive group this is so anyway.
+  /// In a concurrent group it overlaps the others only; in an exclusive group
+  /// this changes nothing.
   persistent_receive one_at_a_time() && {
     this->options_.serial = true;
     return std::move(*this);

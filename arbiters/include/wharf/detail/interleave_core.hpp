@@ -27,7 +27,10 @@ enum class fairness_rule : std::uint8_t { bounded, writers_first, arrival };
 /// One arbiter of an interleave. What is decided for it waits here.
 class interleave_member {
 public:
-  interleave_member(std::int32_t priority) noexcept : priority_{priority} {}
+  /// `serial`: of its units one runs at a time, in the concurrent group too.
+  explicit interleave_member(std::int32_t priority,
+                             bool serial = false) noexcept
+      : priority_{priority}, serial_{serial} {}
   virtual ~interleave_member() = default;
   interleave_member(const interleave_member&) = delete;
   interleave_member& operator=(const interleave_member&) = delete;
@@ -41,8 +44,12 @@ public:
   /// Adds its ports to a list.
   virtual void name_ports(std::vector<port_ref>& ports) const = 0;
 
+  bool serial() const noexcept { return serial_; }
+
   // Under the interleave's lock.
 
+  /// Its next unit may run beside those of it that run.
+  bool may_start() const noexcept { return !serial_ || running_ == 0; }
   /// The oldest unit, to be run. Counts it out of its ports.
   virtual message_list take_unit() noexcept = 0;
   /// Nothing more will come and nothing waits.
@@ -66,6 +73,7 @@ private:
   interleave_core* owner_ = nullptr; // constant once taken in
   group_kind kind_ = group_kind::concurrent;
   const std::int32_t priority_;
+  const bool serial_;
   interleave_member* next_ = nullptr; // that was made together with it
   std::uint32_t running_ = 0; // its slots; guarded by the interleave's lock
 };
@@ -103,9 +111,10 @@ private:
 ///
 /// THE RULE (pick)
 ///
-///   A running exclusive excludes all. While it is the exclusives' turn no
-///   concurrent starts; an exclusive starts when the running concurrents are
-///   over. Whose turn it is the fairness says:
+///   A running exclusive excludes all. A member that runs one at a time has its
+///   next unit passed over while one runs; the end of that one looks again.
+///   While it is the exclusives' turn no concurrent starts; an exclusive starts
+///   when the running concurrents are over. Whose turn it is the fairness says:
 ///     bounded        the exclusives' while one waits; but after `row_max_` of
 ///                    them in a row the concurrents that wait at that moment
 ///                    run first, as one batch; who comes later is not in it
@@ -271,10 +280,11 @@ class receive_member : public interleave_member,
                        public receiver,
                        public message_filter {
 public:
-  receive_member(queue_core& queue, port_ref port, std::int32_t priority,
-                 bool picky) noexcept
-      : interleave_member{priority}, receiver{priority, {.asks = picky}},
-        message_filter{picky}, queue_{queue}, port_{std::move(port)} {}
+  receive_member(queue_core& queue, port_ref port,
+                 const receive_options& options, bool picky) noexcept
+      : interleave_member{options.priority, options.serial},
+        receiver{options.priority, {.asks = picky}}, message_filter{picky},
+        queue_{queue}, port_{std::move(port)} {}
 
   void arm(decision& d, bool open) final;
   void leave(decision& d) noexcept final;
@@ -310,8 +320,8 @@ class join_member : public interleave_member,
                     public join_core {
 public:
   join_member(queue_core& queue, std::vector<port_ref> parts,
-              std::size_t repeat, std::int32_t priority)
-      : interleave_member{priority},
+              std::size_t repeat, std::int32_t priority, bool serial)
+      : interleave_member{priority, serial},
         join_core{std::move(parts), repeat, priority, true}, queue_{queue} {}
 
   void arm(decision& d, bool open) final;

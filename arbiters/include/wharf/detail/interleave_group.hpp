@@ -31,8 +31,13 @@ public:
   /// Throws std::bad_alloc, in which case nothing has changed.
   void arrived(interleave_member& member);
 
-  /// The member whose unit is next, or nullptr. Counts it out.
-  interleave_member* next() noexcept;
+  /// Whether one of the units that wait may start beside those that run. Looks
+  /// at more than a counter only if a member runs one at a time.
+  bool startable() const noexcept {
+    return waiting_ != 0 && (serials_ == 0 || first().member != nullptr);
+  }
+  /// The member whose unit is next. Counts it out. Requires: startable().
+  interleave_member& next() noexcept;
 
   /// What waits now may run as one batch; what comes later is not in it.
   void begin_batch() noexcept;
@@ -55,12 +60,23 @@ private:
     std::deque<run> log{};
   };
 
+  struct place {
+    interleave_member* member = nullptr;
+    std::size_t in_classes = 0;
+    std::size_t in_log = 0; // if its class has one
+  };
+
+  /// The unit that may start first; no member if there is none. Passes over at
+  /// most one run of each member that has to wait.
+  place first() const noexcept;
+  void count_out(std::deque<run>& log, std::size_t at) noexcept;
   std::vector<priority_class>::iterator
   class_of(const interleave_member& member) noexcept;
 
   std::vector<priority_class> classes_; // descending
   std::size_t waiting_ = 0;
   std::size_t batch_ = 0;
+  std::size_t serials_ = 0; // members that run one at a time
 };
 
 /// Whose units wait, in the order of arrival over all groups, as a log of runs.
