@@ -140,4 +140,11 @@ TEST(PrimitivesTest, AWaitWithATimeOut) {
                                "in the port: 1\n");
 }
 
+TEST(PrimitivesTest, NestedCausalitiesAreToldFromTheInnermostOn) {
+  expect_prints("16_nested_causalities",
+                "printed: letter\n"
+                "the office: no paper for the novel, getting some\n"
+                "the customer: this is not allowed\n");
+}
+
 } // namespace
