@@ -10,7 +10,9 @@ struct answer {
   tracked value;
 };
 
-inline answer look_up(int n) { return {n != 0, tracked{n}}; }
+inline answer look_up(int n) {
+  return {n != 0, tracked{n}};
+}
 
 coro<int> r4(int n) {
   const int found = look_up(n).known ? co_await later{1} : 0;
