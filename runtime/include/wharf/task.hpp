@@ -63,6 +63,16 @@ public:
     awaiter_ = awaiter;
   }
   coroutine_root& root() const noexcept { return *root_; }
+
+  /// Destroys the frame of this promise. A task that never began may hold
+  /// others that never began, and so on: that takes no stack.
+  void destroy(std::coroutine_handle<> frame) noexcept {
+    if (root_ != nullptr) {
+      frame.destroy();
+    } else {
+      destroy_unbegun(frame);
+    }
+  }
   const std::exception_ptr& failure() const noexcept { return failure_; }
 
 protected:
@@ -74,8 +84,13 @@ protected:
   }
 
 private:
-  coroutine_root* root_ = nullptr;
-  std::coroutine_handle<> awaiter_;
+  void destroy_unbegun(std::coroutine_handle<> frame) noexcept;
+
+  union {
+    coroutine_root* root_ = nullptr; // null until it begins
+    promise_base* next_unbegun_;     // of those that wait for destroy()
+  };
+  std::coroutine_handle<> awaiter_; // while it waits so: itself
   std::exception_ptr failure_;
 };
 
@@ -204,7 +219,7 @@ public:
   }
   ~task() {
     if (frame_ != nullptr) {
-      frame_.destroy();
+      frame_.promise().destroy(frame_);
     }
   }
 

@@ -118,10 +118,10 @@ context_ref enter(causality_core& innermost, const context_ref& outer);
 /// Owns its contexts, though it does not look so: a thread-local that has a
 /// destructor costs a call at each access.
 struct context_state {
-  context* effective; // what posts carry, and failures go to
-  context* own;       // if `taken_on`: that without the message's
-  const void* scope;  // the innermost causality_scope
-  bool taken_on;
+  context* effective = nullptr; // what posts carry, and failures go to
+  context* own = nullptr;       // if `taken_on`: that without the message's
+  const void* scope = nullptr;  // the innermost causality_scope
+  bool taken_on = false;
 };
 
 /// For the sources of the library: a coroutine may migrate between two looks at
