@@ -40,6 +40,7 @@ TEST_F(SoundShapesTest, SeveralAwaitsInOneExpression) {
   EXPECT_EQ(finish(several_awaits_in_one_expression()), 61);
 }
 
+// With a local variable in the outermost block; without one see R12.
 coro<int> in_conditions(int n) {
   int sum = 0;
   while (co_await later{n} > 0) {

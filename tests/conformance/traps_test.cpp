@@ -8,6 +8,7 @@
 
 #include <array>
 #include <memory>
+#include <string>
 #include <utility>
 
 namespace conformance {
@@ -212,6 +213,66 @@ coro<int> conditional_numbers(bool asks) {
 }
 TEST_F(TrapsTest, R2WithNumbersIsSound) {
   EXPECT_EQ(finish(conditional_numbers(true)), 8);
+}
+
+// Goal: R12, an await of a temporary in a condition, in a coroutine without a
+// local variable: nothing of its body is left.
+
+std::string seen;
+
+/// A coroutine that is resumed once. A frame without a body can't be destroyed.
+struct bare {
+  struct promise_type {
+    promise_type() {}
+    bare get_return_object() {
+      return {std::coroutine_handle<promise_type>::from_promise(*this)};
+    }
+    std::suspend_always initial_suspend() noexcept { return {}; }
+    std::suspend_always final_suspend() noexcept { return {}; }
+    void return_void() {}
+    void unhandled_exception() {}
+  };
+  void run() {
+    frame.resume();
+    if (frame.done()) {
+      frame.destroy();
+    }
+  }
+  std::coroutine_handle<promise_type> frame;
+};
+struct one {
+  bool await_ready() const noexcept { return true; }
+  void await_suspend(std::coroutine_handle<>) noexcept {}
+  int await_resume() { return 1; }
+};
+
+bare in_a_condition() {
+  if (co_await one{} == 1) {
+    seen += "if ";
+  }
+  seen += "end";
+}
+TEST_F(TrapsTest, R12AnAwaitInACondition) {
+  seen.clear();
+  in_a_condition().run();
+  if (this_compiler == verdict::unknown && seen.empty()) {
+    GTEST_SKIP() << "miscompiled by this compiler, too";
+  }
+  EXPECT_EQ(seen, this_compiler == verdict::wrong ? "" : "if end");
+}
+
+coro<int> before_a_condition() {
+  const int n = co_await later{1};
+  if (n == 1) {
+    seen += "if ";
+  }
+  seen += "end";
+  co_return 8;
+}
+TEST_F(TrapsTest, R12WithANameIsSound) {
+  seen.clear();
+  EXPECT_EQ(finish(before_a_condition()), 8);
+  EXPECT_EQ(seen, "if end");
 }
 
 } // namespace

@@ -30,6 +30,11 @@ task<int> traps(std::string text, bool known) {
   n += co_await use(std::array<std::string, 1>{text}); // R1b
   options o{text, co_await call([] { return 1; })}; // R1c
   const std::string t = known ? text : std::string(co_await use(o), 'x'); // R2
+  if (co_await use(o) == 1) n = 0; // R12
+  while (co_await use(o) == 1) n = 0; // R12
+  do n = 0; while (n == co_await use(o)); // R12
+  for (; co_await use(o) == 1;) n = 0; // R12
+  switch (co_await use(o)) { default: n = 0; } // R12
   co_return n + co_await call([text] { return 1; }); // coroutine-lint: a test
 }
 
@@ -40,6 +45,8 @@ task<int> sound(std::string text, bool known, port<int> numbers) {
   const options o{text, 1};
   n += co_await use(o);
   n += known ? co_await receive(numbers) : 0;
+  if (int got = co_await receive(numbers); got == 0) n = 0;
+  for (int i = co_await receive(numbers); i < 1; i += co_await call(f)) n = i;
   co_return n + int((co_await choice(receive(numbers), after(1s))).index());
 }
 """
