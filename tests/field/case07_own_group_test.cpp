@@ -228,8 +228,9 @@ TEST_P(OwnGroupWorkersTest, AThreadIsStuckInNeitherTrap) {
       ++ran;
       if (n < 0) {
         const port<int> reply;
+        writes.post(
+            1); // (b): a writer is pending, first, so that nobody starts
         own.post(1);
-        writes.post(1); // (b): a writer is pending
         ++waiting;
         const auto outcome = co_await choice(receive(reply), after(200ms));
         late += outcome.index() == 1 ? 1 : 0;
