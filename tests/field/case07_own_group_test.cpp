@@ -228,8 +228,8 @@ TEST_P(OwnGroupWorkersTest, AThreadIsStuckInNeitherTrap) {
       ++ran;
       if (n < 0) {
         const port<int> reply;
-        own.post(1);
         writes.post(1); // (b): a writer is pending
+        own.post(1);
         ++waiting;
         const auto outcome = co_await choice(receive(reply), after(200ms));
         late += outcome.index() == 1 ? 1 : 0;
