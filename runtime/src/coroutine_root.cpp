@@ -71,6 +71,7 @@ void coroutine_root::launch() noexcept {
     queue().enqueue(*this); // the line takes over the first reference
   } else {
     state_.store(bit_decided, memory_order_release);
+    queue().count_discarded(); // as a function that is spawned too late
     finish();
   }
 }

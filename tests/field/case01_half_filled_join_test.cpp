@@ -223,5 +223,45 @@ TEST_P(HalfFilledJoinRingTest, OppositeOrdersDoNotDeadlock) {
   EXPECT_EQ(b.size(), 1U);
 }
 
+// The same for awaits: a coroutine that waits for a join holds nothing, and one
+// that is cancelled leaves no trace.
+TEST(HalfFilledJoinTest, AwaitedLeavesToAReceiverWhatItSaw) {
+  test_dispatcher world;
+  dispatcher_queue queue{world};
+  port<int> a;
+  port<int> b;
+  std::vector<int> joined;
+  std::vector<int> received;
+  const auto waits = [&]() -> task<void> {
+    const auto [x, y] = co_await join(a, b);
+    joined = {x, y};
+  };
+  const auto takes = [&]() -> task<void> {
+    received.push_back(co_await receive(a));
+  };
+  spawn(queue, waits);
+  world.run_all();
+  a.post(1);
+  world.run_all();
+  EXPECT_EQ(a.size(), 1U);
+  spawn(queue, takes);
+  world.run_all();
+  EXPECT_EQ(received, (std::vector{1}));
+  b.post(2);
+  world.run_all();
+  EXPECT_TRUE(joined.empty());
+  a.post(3);
+  world.run_all();
+  EXPECT_EQ(joined, (std::vector{3, 2}));
+
+  activation cut = spawn(queue, waits);
+  world.run_all();
+  a.post(4);
+  EXPECT_TRUE(cut.cancel());
+  world.run_all();
+  b.post(5);
+  EXPECT_EQ(a.size() + b.size(), 2U);
+}
+
 } // namespace
 } // namespace wharf

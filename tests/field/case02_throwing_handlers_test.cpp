@@ -282,5 +282,41 @@ TEST(ThrowingHandlerRulesTest, GiveTheirSlotOfAnInterleaveBack) {
   EXPECT_FALSE(service.active());
 }
 
+// The end by a shutdown with a deadline, while handlers and coroutines throw:
+// it returns, all have run, and each fault is reported once.
+TEST(ThrowingHandlerRulesTest, DoNotHoldUpAShutdown) {
+  port<std::exception_ptr> failures;
+  dispatcher pool{{.threads = 4}};
+  dispatcher_queue queue{pool};
+  queue.on_failure(failures);
+  port<int> numbers;
+  port<int> others;
+  std::atomic<int> calls{0};
+  activate(queue, receive(persist, numbers, [&](int n) {
+             ++calls;
+             fail_on_every_second(n);
+           }));
+  activate(queue, receive(persist, others, [&](int n) -> task<void> {
+             co_await sleep_for(0ms);
+             ++calls;
+             fail_on_every_second(n);
+           }));
+  for (int n = 1; n <= 1000; ++n) {
+    numbers.post(n);
+  }
+  pool.drain();
+  for (int n = 1; n <= 1000; ++n) {
+    others.post(n);
+  }
+  pool.drain();
+  const shutdown_report report = pool.shutdown(10s);
+  EXPECT_TRUE(report.finished);
+  EXPECT_TRUE(report.drained);
+  EXPECT_EQ(calls, 2000);
+  const faults all = taken_from(failures);
+  EXPECT_EQ(all.errors, 500);
+  EXPECT_EQ(all.numbers, 500);
+}
+
 } // namespace
 } // namespace wharf

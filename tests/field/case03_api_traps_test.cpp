@@ -10,9 +10,11 @@
 
 #include <atomic>
 #include <barrier>
+#include <chrono>
 #include <cstddef>
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -193,6 +195,68 @@ TEST_P(ApiTrapsOverlapTest, HandlersOfAReceiverThatIsOneAtATimeRunInTurn) {
 
 INSTANTIATE_TEST_SUITE_P(Workers, ApiTrapsOverlapTest,
                          ::testing::Values(4, 8, 16));
+
+task<void> awaits_twice(port<int> numbers, std::vector<int>& got) {
+  got.push_back(co_await receive(numbers));
+  got.push_back(co_await receive(numbers));
+}
+
+// (b) The same in one coroutine: the second await keeps waiting.
+TEST(ApiTrapsTest, OneMessageServesOneOfTwoAwaits) {
+  test_dispatcher world;
+  dispatcher_queue queue{world};
+  port<int> numbers;
+  std::vector<int> got;
+  const activation waiting = spawn(queue, awaits_twice, numbers, std::ref(got));
+  numbers.post(1);
+  world.run_all();
+  EXPECT_EQ(got, (std::vector{1}));
+  EXPECT_TRUE(waiting.active());
+  EXPECT_TRUE(numbers.empty());
+  numbers.post(2);
+  world.run_all();
+  EXPECT_EQ(got, (std::vector{1, 2}));
+  EXPECT_FALSE(waiting.active());
+}
+
+// (c) for handlers that are coroutines, where one worker is enough to overlap.
+TEST_P(ApiTrapsOverlapTest, CoroutinesOverlapUnlessTheyAreExclusive) {
+  manual_clock clock;
+  dispatcher pool{{.threads = GetParam(), .clock = &clock}};
+  dispatcher_queue queue{pool};
+  port<int> plain;
+  port<int> grouped;
+  port<int> in_turn;
+  const auto handler = [](overlap& seen) {
+    return [&seen](int) -> task<void> {
+      seen.enter();
+      co_await sleep_for(std::chrono::milliseconds{1});
+      seen.leave();
+    };
+  };
+  overlap side_by_side;
+  overlap in_group;
+  overlap one_by_one;
+  activate(queue, receive(persist, plain, handler(side_by_side)));
+  activate(queue,
+           interleave(exclusive(receive(persist, grouped, handler(in_group)))));
+  activate(queue,
+           receive(persist, in_turn, handler(one_by_one)).one_at_a_time());
+  for (int i = 0; i < 50; ++i) {
+    plain.post(i);
+    grouped.post(i);
+    in_turn.post(i);
+  }
+  for (int i = 0; i < 50; ++i) {
+    pool.drain();
+    clock.advance(std::chrono::milliseconds{1});
+  }
+  pool.drain();
+  EXPECT_EQ(side_by_side.most(), 50);
+  EXPECT_EQ(in_group.most(), 1);
+  EXPECT_EQ(one_by_one.most(), 1);
+  EXPECT_EQ(grouped.size() + in_turn.size(), 0U);
+}
 
 } // namespace
 } // namespace wharf

@@ -13,6 +13,7 @@
 #include <latch>
 #include <memory>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace wharf {
@@ -164,6 +165,36 @@ TEST_P(LostWakeupTest, ShortTimersWakeASleepingPool) {
   over.wait();
   pool.drain();
   EXPECT_TRUE(next.empty());
+}
+
+task<void> returns(port<int> from, port<int> to, int rounds) {
+  for (int i = 0; i < rounds; ++i) {
+    const int n = co_await receive(from);
+    to.post(n + 1);
+  }
+}
+
+// Players that are coroutines: a hop is a suspension and a resumption.
+TEST_P(LostWakeupTest, CoroutinesFinishAllRounds) {
+  const auto [workers, sentinel] = GetParam();
+  dispatcher pool{{.threads = workers}};
+  detail::dispatcher_access::set_sentinel(pool, sentinel);
+  dispatcher_queue queue{pool};
+  const int rounds = scaled(5'000);
+  std::vector<std::pair<port<int>, port<int>>> pairs(20);
+  std::vector<activation> players;
+  for (const auto& [ping, pong] : pairs) {
+    players.push_back(spawn(queue, returns, ping, pong, rounds));
+    players.push_back(spawn(queue, returns, pong, ping, rounds));
+    ping.post(0);
+  }
+  for (const activation& each : players) {
+    each.wait();
+  }
+  for (const auto& [ping, pong] : pairs) {
+    EXPECT_EQ(ping.try_take(), 2 * rounds); // the last one comes back
+    EXPECT_TRUE(pong.empty());
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(WorkersAndSentinel, LostWakeupTest,

@@ -3,6 +3,7 @@
 #include <wharf/wharf.hpp>
 
 #include "allocation_count.hpp"
+#include "bursts.hpp"
 #include "support/scale.hpp"
 #include "support/test_dispatcher.hpp"
 
@@ -19,31 +20,11 @@ namespace {
 
 using test::live_bytes;
 using test::scaled;
+using test::ten_bursts;
 using test::test_dispatcher;
 using namespace std::chrono_literals;
 
 using kilobyte = std::array<char, 1024>;
-
-constexpr std::ptrdiff_t near = 300 * 1024;
-
-/// Ten times: `fill` makes the burst and `drain` ends it. The level comes back
-/// each time, and the tenth peak equals the first.
-template <class Fill, class Drain>
-void ten_bursts(Fill fill, Drain drain) {
-  const std::ptrdiff_t level = live_bytes();
-  std::ptrdiff_t first_peak = 0;
-  for (int burst = 1; burst <= 10; ++burst) {
-    fill();
-    const std::ptrdiff_t peak = live_bytes() - level;
-    first_peak = burst == 1 ? peak : first_peak;
-    EXPECT_NEAR(static_cast<double>(peak), static_cast<double>(first_peak),
-                near)
-        << "peak of burst " << burst;
-    drain();
-    EXPECT_LE(live_bytes() - level, near) << "after burst " << burst;
-  }
-  EXPECT_GT(first_peak, 2 * near); // there was a burst to give back
-}
 
 // Scenario: messages of 1 KiB to a port without a receiver, then taken.
 TEST(BurstMemoryTest, OfLargeMessagesIsGivenBackWhenTheyAreTaken) {
@@ -209,7 +190,7 @@ TEST(BurstMemoryTest, OfWhatAnInterleaveTookInIsGivenBack) {
     pool.run_all();
   }
   EXPECT_EQ(got, rounds);
-  EXPECT_LE(live_bytes() - level, near);
+  EXPECT_LE(live_bytes() - level, test::near_level);
 }
 
 } // namespace

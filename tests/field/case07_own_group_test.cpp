@@ -228,8 +228,7 @@ TEST_P(OwnGroupWorkersTest, AThreadIsStuckInNeitherTrap) {
       ++ran;
       if (n < 0) {
         const port<int> reply;
-        writes.post(
-            1); // (b): a writer is pending, first, so that nobody starts
+        writes.post(1); // (b): a writer is pending
         own.post(1);
         ++waiting;
         const auto outcome = co_await choice(receive(reply), after(200ms));

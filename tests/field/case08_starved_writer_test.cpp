@@ -230,5 +230,47 @@ TEST(StarvedWriterRulesTest, WritersThatNeverStopDoNotStarveTheReader) {
   queue.close();
 }
 
+// Readers that are coroutines hold their turn across awaits: the writer runs
+// when those that had started have ended, and before those that came later.
+TEST(StarvedWriterRulesTest, ReadersThatAwaitDoNotStarveTheWriter) {
+  test_dispatcher world;
+  dispatcher_queue queue{world};
+  port<int> queries;
+  port<int> updates;
+  int inside = 0;
+  int started = 0;
+  int started_before = -1;
+  const auto reads = [&](int n) -> task<void> {
+    ++inside;
+    ++started;
+    queries.post(n + 1); // two more of itself, 64 of them at most
+    if (queries.size() < 64) {
+      queries.post(n + 1);
+    }
+    co_await sleep_for(1ms);
+    --inside;
+  };
+  activate(queue, interleave(concurrent(receive(persist, queries, reads)
+                                            .when([](int n) { return n < 8; })),
+                             exclusive(receive(persist, updates, [&](int) {
+                               EXPECT_EQ(inside, 0);
+                               started_before = started;
+                             }))));
+  queries.post(5);
+  world.run_one();
+  world.run_one();
+  const int had_started = started;
+  EXPECT_GE(had_started, 1);
+  updates.post(1);
+  world.run_all();
+  EXPECT_EQ(started_before, -1);
+  world.advance(1ms);
+  world.run_all();
+  EXPECT_EQ(started_before, had_started);
+  world.advance(1ms);
+  world.run_all();
+  EXPECT_GT(started, had_started); // the readers go on
+}
+
 } // namespace
 } // namespace wharf

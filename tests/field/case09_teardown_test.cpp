@@ -13,6 +13,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <latch>
 #include <memory>
 #include <optional>
@@ -297,6 +298,108 @@ TEST_P(TeardownStormTest, AccountsForEveryRequest) {
 
 INSTANTIATE_TEST_SUITE_P(Workers, TeardownStormTest,
                          ::testing::Values(1, 4, 8, 16));
+
+struct question {
+  int number = 0;
+  reply<int> answer;
+};
+
+/// How the askers came out.
+struct outcomes {
+  std::atomic<int> answered{0};
+  std::atomic<int> refused{0};
+  std::atomic<int> dropped{0};
+  std::atomic<int> late{0};
+};
+
+task<void> asks(port<question> service, outcomes& all, counted) {
+  try {
+    co_await ask<question>(service, 1s, 7);
+    ++all.answered;
+  } catch (const port_closed&) {
+    ++all.refused;
+  } catch (const unanswered&) {
+    ++all.dropped;
+  } catch (const timed_out&) {
+    ++all.late;
+  }
+}
+
+// Callers that are coroutines: no await is without an end, whether the request
+// was in the interleave, in its port, or came later; with then_close at once,
+// without it at the time-out.
+TEST(TeardownTest, EndsTheAwaitOfEachCaller) {
+  for (const bool closes : {true, false}) {
+    test_dispatcher world;
+    dispatcher_queue queue{world};
+    port<question> questions;
+    port<stop> stops;
+    port<int> go;
+    const auto answers = [go](question q) -> task<void> {
+      co_await receive(go);
+      q.answer.post(q.number);
+    };
+    auto stopping = teardown(receive(stops, [](stop) {}));
+    auto asking = exclusive(receive(persist, questions, answers));
+    activate(queue, closes
+                        ? interleave(std::move(stopping).then_close(),
+                                     std::move(asking))
+                        : interleave(std::move(stopping), std::move(asking)));
+    outcomes all;
+    for (int i = 0; i < 100; ++i) {
+      spawn(queue, asks, questions, std::ref(all), counted{});
+    }
+    world.run_all(); // one is at work, 99 wait
+    stops.post(stop{});
+    spawn(queue, asks, questions, std::ref(all), counted{});
+    world.run_all();
+    go.post(1); // the one at work finishes, and then Stop runs
+    world.run_all();
+    EXPECT_EQ(all.answered, 1);
+    if (closes) {
+      EXPECT_EQ(all.dropped + all.refused, 100);
+      spawn(queue, asks, questions, std::ref(all), counted{});
+      world.run_all();
+      EXPECT_GE(all.refused, 1);
+    } else {
+      EXPECT_EQ(questions.size(), 100U);
+      world.advance(1s);
+      world.run_all();
+      EXPECT_EQ(all.late, 100);
+    }
+    EXPECT_EQ(counted::live(), 0);
+    EXPECT_EQ(world.pending_timers(), 0U);
+  }
+}
+
+// A cancelling teardown ends a handler that would never end by itself; its
+// caller is told too.
+TEST(TeardownTest, ThatCancelsDropsTheRequestAtWork) {
+  test_dispatcher world;
+  dispatcher_queue queue{world};
+  port<question> questions;
+  port<stop> stops;
+  port<int> never;
+  const auto answers = [never](question q) -> task<void> {
+    co_await receive(never);
+    q.answer.post(q.number);
+  };
+  int stopped = 0;
+  activate(queue, interleave(teardown(receive(stops, [&](stop) { ++stopped; }))
+                                 .then_close()
+                                 .cancelling(),
+                             exclusive(receive(persist, questions, answers))));
+  outcomes all;
+  for (int i = 0; i < 3; ++i) {
+    spawn(queue, asks, questions, std::ref(all), counted{});
+  }
+  world.run_all();
+  stops.post(stop{});
+  world.run_all();
+  EXPECT_EQ(stopped, 1);
+  EXPECT_EQ(all.dropped, 3);
+  EXPECT_EQ(counted::live(), 0);
+}
 
 } // namespace
 } // namespace wharf

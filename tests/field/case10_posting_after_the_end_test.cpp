@@ -9,7 +9,10 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <thread>
 
@@ -144,6 +147,70 @@ TEST_P(PostingAfterTheEndTest, PostsThatRaceWithTheEndAreAccountedFor) {
 
 INSTANTIATE_TEST_SUITE_P(Workers, PostingAfterTheEndTest,
                          ::testing::Values(1, 4, 8, 16));
+
+/// Each spawns two, and awaits something before and behind it.
+task<void> grow(dispatcher_queue& queue, int depth, std::atomic<long>& ran,
+                std::atomic<long>& spawned, counted) {
+  ++ran;
+  for (int i = 0; i < 2 && depth != 0; ++i) {
+    co_await sleep_for(std::chrono::seconds{0});
+    ++spawned;
+    spawn(queue, grow, std::ref(queue), depth - 1, std::ref(ran),
+          std::ref(spawned), counted{depth});
+  }
+}
+
+// (b) for coroutines, ended by a shutdown without time: it returns, each began
+// or was discarded, and the report says so.
+TEST_P(PostingAfterTheEndTest, TheReportOfAShutdownAccountsForAGrowingTree) {
+  for (int round = 0; round < scaled(60); ++round) {
+    std::atomic<long> ran{0};
+    std::atomic<long> spawned{1};
+    dispatcher pool{{.threads = GetParam()}};
+    dispatcher_queue queue{pool, "tree"};
+    spawn(queue, grow, std::ref(queue), 16, std::ref(ran), std::ref(spawned),
+          counted{0});
+    while (ran < (round % 8) * 500) {
+      std::this_thread::yield();
+    }
+    const shutdown_report report = pool.shutdown(std::chrono::seconds{0});
+    queue.close();
+    while (!report.finished && counted::live() != 0) {
+      std::this_thread::yield(); // what ran at the deadline ends by itself
+    }
+    EXPECT_EQ(ran + static_cast<long>(queue.discarded()), spawned);
+    EXPECT_EQ(counted::live(), 0);
+    EXPECT_FALSE(spawn(queue, [probe = counted{1}] {}).active());
+    if (report.finished) {
+      std::uint64_t discarded = 0;
+      for (const shutdown_report::queue& each : report.queues) {
+        EXPECT_EQ(each.name, "tree");
+        discarded += each.discarded;
+      }
+      EXPECT_LE(discarded, queue.discarded());
+    }
+  }
+}
+
+// (a) The report names the ports whose messages nobody will handle.
+TEST(PostingAfterShutdownTest, MessagesStayCountableAndAreNamed) {
+  {
+    port<counted> numbers{"numbers"};
+    port<int> never{"never"};
+    dispatcher pool{{.threads = 2}};
+    dispatcher_queue queue{pool, "service"};
+    activate(queue, join(persist, numbers, never, [](counted, int) {}));
+    numbers.post(counted{1});
+    const shutdown_report report = pool.shutdown(std::chrono::seconds{10});
+    EXPECT_TRUE(report.finished);
+    ASSERT_EQ(report.ports.size(), 1U);
+    EXPECT_EQ(report.ports[0].name, "port \"numbers\"");
+    EXPECT_EQ(report.ports[0].messages, 1U);
+    EXPECT_TRUE(numbers.post(counted{2}));
+    EXPECT_EQ(numbers.size(), 2U);
+  }
+  EXPECT_EQ(counted::live(), 0);
+}
 
 } // namespace
 } // namespace wharf

@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <latch>
 #include <vector>
 
@@ -208,6 +209,48 @@ TEST(SelfPostingHandlerTest, WithSeveralWorkersEverybodyHasATurn) {
     spawn(a, [&] { served.count_down(); });
     served.wait();
     a.close();
+  }
+}
+
+/// How many hops each of those waited who came in between.
+struct waited {
+  long in_a = 0;
+  long in_b = 0;
+  long for_timer = 0;
+};
+
+/// Awaits what it has posted itself, so that it is always ready.
+task<void> hops_for_ever(dispatcher_queue& a, dispatcher_queue& b,
+                         waited& others, long at) {
+  port<int> mine;
+  long hops = 0;
+  bool over = false;
+  while (!over) {
+    if (++hops == at) {
+      spawn(a, [&others, &hops, at] { others.in_a = hops - at; });
+      spawn(b, [&others, &hops, at] { others.in_b = hops - at; });
+      activate(
+          a, after(0s, [&others, &hops, at] { others.for_timer = hops - at; }));
+    }
+    mine.post(1);
+    co_await receive(mine);
+    over = hops > at + some_hundreds + 100;
+  }
+}
+
+// A coroutine whose awaits are always ready gives way as well.
+TEST(SelfPostingHandlerTest, ACoroutineThatNeverHasToWaitGivesWay) {
+  for (const long at : {100L, 1'000L, 1'033L}) {
+    dispatcher pool{{.threads = 1}};
+    dispatcher_queue a{pool, "a"};
+    dispatcher_queue b{pool, "b"};
+    waited others;
+    spawn(a, hops_for_ever, std::ref(a), std::ref(b), std::ref(others), at)
+        .wait();
+    for (const long each : {others.in_a, others.in_b, others.for_timer}) {
+      EXPECT_GE(each, 1);
+      EXPECT_LE(each, some_hundreds);
+    }
   }
 }
 

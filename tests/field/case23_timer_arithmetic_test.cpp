@@ -410,5 +410,33 @@ TEST(TimerArithmeticRulesTest, AMillionTimersAreLinearAndGivenBack) {
   EXPECT_LE(live_bytes() - level, 64 * 1024);
 }
 
+// As the grace of a shutdown: huge waits for what runs and not longer, zero and
+// past end at once, and what is no number is refused.
+TEST(TimerArithmeticRulesTest, AsGraceOfAShutdown) {
+  each_huge([](auto grace) {
+    dispatcher pool{{.threads = 1}};
+    dispatcher_queue queue{pool};
+    std::atomic<int> ran{0};
+    for (int i = 0; i < 100; ++i) {
+      spawn(queue, [&ran] { ++ran; });
+    }
+    const shutdown_report report = pool.shutdown(grace);
+    EXPECT_TRUE(report.finished);
+    EXPECT_TRUE(report.drained);
+    EXPECT_EQ(ran, 100);
+  });
+  for (const nanoseconds grace :
+       {nanoseconds{0}, nanoseconds{-1s}, nanoseconds::min()}) {
+    test_dispatcher world;
+    dispatcher_queue queue{world};
+    const auto sleeps = []() -> task<void> { co_await sleep_for(1h); };
+    spawn(queue, sleeps);
+    world.run_all();
+    EXPECT_TRUE(world.pool().shutdown(grace).finished);
+  }
+  dispatcher pool{{.threads = 1}};
+  EXPECT_THROW(pool.shutdown(no_number), std::invalid_argument);
+}
+
 } // namespace
 } // namespace wharf
