@@ -12,6 +12,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <functional>
@@ -201,12 +202,13 @@ TEST_P(ParkedTest, TakeFewBytesEach) {
 
 // Ten bursts, served and cancelled in turns.
 TEST_P(ParkedTest, GiveTheirMemoryBack) {
-  parked.reserve(20'000);
+  const int burst = std::max(scaled(20'000), 2'000);
+  parked.reserve(static_cast<std::size_t>(burst));
   bool cancels = false;
-  ten_bursts([&] { park(20'000); },
+  ten_bursts([&] { park(burst); },
              [&] {
                cancels = !cancels;
-               cancels ? cancel() : serve(20'000);
+               cancels ? cancel() : serve(burst);
              });
 }
 

@@ -214,9 +214,9 @@ TEST(SelfPostingHandlerTest, WithSeveralWorkersEverybodyHasATurn) {
 
 /// How many hops each of those waited who came in between.
 struct waited {
-  long in_a = 0;
-  long in_b = 0;
-  long for_timer = 0;
+  long in_a = -1; // not yet
+  long in_b = -1;
+  long for_timer = -1;
 };
 
 /// Awaits what it has posted itself, so that it is always ready.
@@ -248,7 +248,7 @@ TEST(SelfPostingHandlerTest, ACoroutineThatNeverHasToWaitGivesWay) {
     spawn(a, hops_for_ever, std::ref(a), std::ref(b), std::ref(others), at)
         .wait();
     for (const long each : {others.in_a, others.in_b, others.for_timer}) {
-      EXPECT_GE(each, 1);
+      EXPECT_GE(each, 0);
       EXPECT_LE(each, some_hundreds);
     }
   }

@@ -53,8 +53,8 @@ protected:
   template <class Block>
   std::vector<std::string> said(Block block) {
     port<int> starts;
-    activation both = activate(
-        queue, receive(persist, starts, [this, block](int n) { block(n); }));
+    activation both =
+        activate(queue, receive(persist, starts, [block](int n) { block(n); }));
     starts.post(1);
     starts.post(2);
     pool.drain();
