@@ -47,25 +47,31 @@ struct queue_depths {
   std::size_t searches = 0; ///< that have not begun
 };
 
-/// How the service is doing. Each file that was found is indexed, skipped,
-/// failed, dropped at the end, or still on its way.
+/// How the service is doing. Each file that was found, be it new, changed or
+/// gone, is indexed, skipped, failed, removed, dropped at the end, or still on
+/// its way.
 struct status_report {
   bool indexing = true;
+  std::uint64_t documents = 0; ///< that can be found now
+  std::uint64_t words = 0;     ///< in them
   std::uint64_t found = 0;
   std::uint64_t indexed = 0;
+  std::uint64_t updated = 0; ///< indexed, in the place of an older document
+  std::uint64_t removed = 0;
+  std::uint64_t changes = 0; ///< of the index
   skipped_files skipped;
   std::uint64_t failed = 0;
   std::uint64_t dropped = 0;
-  std::uint64_t shrunk = 0;             ///< indexed, and got shorter meanwhile
+  std::uint64_t unsteady = 0;           ///< indexed, and changed meanwhile
   std::uint64_t failed_directories = 0; ///< could not be looked into
   std::uint64_t handler_failures = 0;   ///< of the program itself
-  std::uint64_t words = 0;
+  std::uint64_t bytes = 0;              ///< of indexed files, read so far
   std::size_t running_loads = 0;
   std::size_t loads_max = 0;
   queue_depths waiting;
 
   std::uint64_t settled() const {
-    return indexed + skipped.total() + failed + dropped;
+    return indexed + skipped.total() + failed + removed + dropped;
   }
   std::uint64_t failures() const { return failed + failed_directories; }
 };

@@ -4,6 +4,7 @@
 // be merged into an index. The text itself is not kept.
 
 #include "document_kind.hpp"
+#include "file_stamp.hpp"
 
 #include <cstdint>
 #include <string>
@@ -22,8 +23,10 @@ struct document {
   };
 
   std::string path;
+  file_stamp stamp;         ///< of its file, from before it was read
   std::uint32_t length = 0; ///< words, repetitions included
-  bool shrunk = false;      ///< its file got shorter while it was read
+  std::uint64_t bytes = 0;  ///< of its file
+  bool unsteady = false;    ///< its file changed while it was read
   std::vector<term> terms;  ///< distinct
   std::string letters;      ///< the distinct words, one after another
 

@@ -19,14 +19,17 @@ enum class file_outcome {
   too_large, ///< skipped
   special,   ///< skipped: a pipe, a device or the like
   failed,    ///< could not be read
+  removed,   ///< is no longer there
   dropped    ///< given up, since the service stops
 };
 
 struct file_settled {
   file_outcome outcome = file_outcome::dropped;
-  std::uint64_t words = 0; ///< of an indexed file
-  bool shrunk = false;     ///< it got shorter while it was read
-  std::string note = {};   ///< a sentence for the log, or nothing
+  std::int64_t documents = 0; ///< by how many the index has more now
+  std::int64_t words = 0;     ///< by how many it has more now
+  std::uint64_t bytes = 0;    ///< of an indexed file
+  bool unsteady = false;      ///< it changed while it was read
+  std::string note = {};      ///< a sentence for the log, or nothing
 };
 
 /// A room at the scanner's table: its files are on their way. The last claim

@@ -34,6 +34,14 @@ std::error_code last_error() {
   return {errno, std::generic_category()};
 }
 
+bool has_changed_since(const descriptor& file, const struct stat& before) {
+  struct stat now{};
+  return ::fstat(file.get(), &now) == 0 &&
+         (now.st_size != before.st_size ||
+          now.st_mtim.tv_sec != before.st_mtim.tv_sec ||
+          now.st_mtim.tv_nsec != before.st_mtim.tv_nsec);
+}
+
 file_content without_bytes(read_outcome outcome, std::error_code error = {}) {
   return {outcome, {}, error};
 }
@@ -70,7 +78,7 @@ file_content read_steps(std::uintmax_t expected, std::size_t size_max,
   }
   bytes.resize(size);
   if (size < expected) {
-    content.outcome = read_outcome::shrunk;
+    content.outcome = read_outcome::unsteady;
   }
   return content;
 }
@@ -101,8 +109,13 @@ file_content read_file(const std::filesystem::path& path,
     }
     return static_cast<std::ptrdiff_t>(got);
   };
-  return read_steps(static_cast<std::uintmax_t>(status.st_size), size_max,
-                    step);
+  file_content content =
+      read_steps(static_cast<std::uintmax_t>(status.st_size), size_max, step);
+  if (content.outcome == read_outcome::complete &&
+      has_changed_since(file, status)) {
+    content.outcome = read_outcome::unsteady;
+  }
+  return content;
 }
 
 } // namespace search_service

@@ -19,7 +19,7 @@ inline constexpr std::size_t file_size_limit = 16 << 20;
 /// How reading a file ended.
 enum class read_outcome {
   complete,  ///< everything is there
-  shrunk,    ///< got shorter while it was read; what was left is there
+  unsteady,  ///< changed while it was read; what was read is there
   too_large, ///< above the limit; nothing is there
   special,   ///< a pipe, device or the like; nothing is there
   failed     ///< the system refused; `error` says why, nothing is there
@@ -36,6 +36,9 @@ struct file_content {
 /// terminal.
 file_content read_file(const std::filesystem::path& path,
                        std::size_t size_max = file_size_limit);
+
+/// A way to read files.
+using file_reading = std::function<file_content(const std::filesystem::path&)>;
 
 /// Reads up to `size` bytes to `to`: how many came, 0 at the end, -1 for an
 /// error that is then in `error`.

@@ -29,9 +29,11 @@ std::string to_json(const status_report& report) {
   const queue_depths& waiting = report.waiting;
   return json::serialize(
       json::object{{"indexing", report.indexing},
-                   {"files", report.indexed},
+                   {"files", report.documents},
                    {"words", report.words},
                    {"found", report.found},
+                   {"updated", report.updated},
+                   {"removed", report.removed},
                    {"waiting", report.found - report.settled()},
                    {"skipped", skipped.total()},
                    {"skipped_because",
@@ -44,7 +46,7 @@ std::string to_json(const status_report& report) {
                    {"failed_files", report.failed},
                    {"failed_directories", report.failed_directories},
                    {"handler_failures", report.handler_failures},
-                   {"shrunk_while_read", report.shrunk},
+                   {"changed_while_read", report.unsteady},
                    {"dropped", report.dropped},
                    {"running_loads", report.running_loads},
                    {"loads_at_once", report.loads_max},

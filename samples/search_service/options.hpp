@@ -2,9 +2,11 @@
 
 // Owns the command line, and CLI11.
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -17,6 +19,12 @@ struct options {
   std::uint16_t http_port = 8080; ///< 0: any that is free
   std::size_t loads = 4;          ///< files read at once
   std::size_t shards = 4;
+
+  /// How long after a look at the directories comes the next; nothing: never.
+  std::optional<std::chrono::milliseconds> watch;
+
+  std::filesystem::path snapshot; ///< empty: none is read or written
+  std::chrono::milliseconds snapshot_every{30'000}; ///< while it watches
 };
 
 /// What to print instead, and the exit status.

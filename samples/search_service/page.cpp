@@ -122,7 +122,7 @@ std::string results(const page_content& content) {
 }
 
 std::string footer(const status_report& status) {
-  std::string text = counted(status.indexed, "file") + " with " +
+  std::string text = counted(status.documents, "file") + " with " +
                      counted(status.words, "word") + " indexed, " +
                      readable(status.skipped.total()) + " skipped, " +
                      readable(status.failures()) + " failed. ";

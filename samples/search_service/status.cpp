@@ -1,5 +1,7 @@
 #include "status.hpp"
 
+#include "failure_text.hpp"
+
 #include <wharf/interleave.hpp>
 #include <wharf/receive.hpp>
 
@@ -10,14 +12,9 @@ namespace search_service {
 
 namespace {
 
-std::string sentence_of(const std::exception_ptr& failure) {
-  try {
-    std::rethrow_exception(failure);
-  } catch (const std::exception& error) {
-    return std::string{"a handler failed: "} + error.what();
-  } catch (...) {
-    return "a handler failed with an unknown exception";
-  }
+// Unsigned numbers wrap, so this is right for a negative change, too.
+void add(std::uint64_t& to, std::int64_t change) {
+  to += static_cast<std::uint64_t>(change);
 }
 
 class status : public std::enable_shared_from_this<status> {
@@ -36,6 +33,8 @@ public:
                 .then_close(),
             exclusive(receive(persist, service.get<files_found>(),
                               [self](files_found seen) { self->count(seen); }),
+                      receive(persist, service.get<index_restored>(),
+                              [self](index_restored r) { self->count(r); }),
                       receive(persist, service.get<file_settled>(),
                               [self](file_settled file) { self->count(file); }),
                       receive(persist, service.get<scan_ended>(),
@@ -50,12 +49,17 @@ public:
   }
 
 private:
+  void count(const index_restored& restored) {
+    counts_.documents += restored.documents;
+    counts_.words += restored.words;
+  }
+
   void count(const files_found& seen) {
-    counts_.found += seen.found;
-    counts_.skipped.by_name += seen.by_name;
-    counts_.skipped.special += seen.special;
-    counts_.skipped.links += seen.links;
-    counts_.failed_directories += seen.failed_directories;
+    add(counts_.found, seen.found);
+    add(counts_.skipped.by_name, seen.by_name);
+    add(counts_.skipped.special, seen.special);
+    add(counts_.skipped.links, seen.links);
+    add(counts_.failed_directories, seen.failed_directories);
     for (const std::string& note : seen.notes) {
       say(note);
     }
@@ -63,11 +67,16 @@ private:
   }
 
   void count(const file_settled& file) {
+    add(counts_.documents, file.documents);
+    add(counts_.words, file.words);
+    counts_.changes +=
+        file.outcome == file_outcome::indexed || file.documents != 0 ? 1 : 0;
     switch (file.outcome) {
     case file_outcome::indexed:
       ++counts_.indexed;
-      counts_.words += file.words;
-      counts_.shrunk += file.shrunk ? 1 : 0;
+      counts_.updated += file.documents == 0 ? 1 : 0;
+      counts_.bytes += file.bytes;
+      counts_.unsteady += file.unsteady ? 1 : 0;
       break;
     case file_outcome::binary:
       ++counts_.skipped.binary;
@@ -81,6 +90,9 @@ private:
     case file_outcome::failed:
       ++counts_.failed;
       break;
+    case file_outcome::removed:
+      ++counts_.removed;
+      break;
     case file_outcome::dropped:
       ++counts_.dropped;
       break;
@@ -93,7 +105,7 @@ private:
 
   void count(const std::exception_ptr& failure) {
     ++counts_.handler_failures;
-    say(sentence_of(failure));
+    say("a handler failed: " + text_of(failure));
   }
 
   void end_scan() {

@@ -8,6 +8,7 @@
 
 #include <wharf/dispatcher_queue.hpp>
 #include <wharf/port_set.hpp>
+#include <wharf/reply.hpp>
 
 #include <cstdint>
 #include <exception>
@@ -17,23 +18,30 @@
 
 namespace search_service {
 
-/// The scanner has seen some more. Files that are neither links nor special nor
-/// skipped by name are claimed and settle one by one.
+/// The scanner has seen some more, or fewer than the last time. Files that are
+/// neither links nor special nor skipped by name are claimed and settle one by
+/// one.
 struct files_found {
-  std::uint64_t found = 0;
-  std::uint64_t by_name = 0;
-  std::uint64_t special = 0;
-  std::uint64_t links = 0;
-  std::uint64_t failed_directories = 0;
+  std::int64_t found = 0;
+  std::int64_t by_name = 0;
+  std::int64_t special = 0;
+  std::int64_t links = 0;
+  std::int64_t failed_directories = 0;
   std::vector<std::string> notes = {}; ///< sentences for the log
 };
 
-/// The scanner has seen everything, or has stopped.
+/// The index had this before anything was scanned.
+struct index_restored {
+  std::uint64_t documents = 0;
+  std::uint64_t words = 0;
+};
+
+/// The scanner has seen everything once more, or has stopped.
 struct scan_ended {};
 
 /// Asks how the service is doing.
 struct ask_status {
-  wharf::port<status_report> reply;
+  wharf::reply<status_report> reply;
 };
 
 /// Asks to be told when the scan has ended and every file is settled.
@@ -44,8 +52,8 @@ struct await_settled {
 /// The status component. An exception_ptr is a failure of some handler of the
 /// program; queues and dispatchers send theirs here.
 using status_port =
-    wharf::port_set<files_found, scan_ended, file_settled, std::exception_ptr,
-                    ask_status, await_settled, stop>;
+    wharf::port_set<index_restored, files_found, scan_ended, file_settled,
+                    std::exception_ptr, ask_status, await_settled, stop>;
 
 /// Adds to a report what can only be measured: queue depths, running loads.
 using status_gauge = std::function<void(status_report&)>;

@@ -26,6 +26,13 @@ public:
   /// Requires: word.size() <= 65535.
   std::uint32_t add(std::string_view word);
 
+  /// The word with this number. Valid as long as the vocabulary is.
+  ///
+  /// Requires: number < size().
+  std::string_view word(std::uint32_t number) const {
+    return {entries_[number].letters, entries_[number].size};
+  }
+
   std::size_t size() const { return entries_.size(); }
 
   /// Bytes taken from the system.

@@ -4,10 +4,14 @@
 #include "page.hpp"
 #include "search_parameters.hpp"
 
+#include <wharf/ask.hpp>
+#include <wharf/error.hpp>
 #include <wharf/interleave.hpp>
-#include <wharf/join.hpp>
 #include <wharf/receive.hpp>
+#include <wharf/task.hpp>
 
+#include <chrono>
+#include <exception>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -43,124 +47,120 @@ bool from_elsewhere(const http_request& request) {
   return !request.origin.empty() && request.origin != "http://" + request.host;
 }
 
-// A question's answers come to a port that only the question and its receiver
-// know. If the question is refused or destroyed, the port closes with it, the
-// receiver ends unfired, and the responder inside answers 503.
 class web : public std::enable_shared_from_this<web> {
 public:
-  web(wharf::dispatcher_queue& queue, web_options options)
-      : queue_{queue}, options_{std::move(options)} {}
+  explicit web(web_options options) : options_{std::move(options)} {}
 
-  void start(const web_port& service) {
+  void start(wharf::dispatcher_queue& queue, const web_port& service) {
     using namespace wharf;
     const auto self = shared_from_this();
-    activate(queue_,
+    activate(queue,
              interleave(teardown(receive(service.get<stop>(),
                                          [](stop s) { s.reply.post({"web"}); }))
+                            .cancelling()
                             .then_close(),
                         concurrent(receive(persist, service.get<http_request>(),
                                            [self](http_request request) {
-                                             self->serve(std::move(request));
+                                             return self->serve(
+                                                 std::move(request));
                                            }))));
   }
 
 private:
-  void serve(http_request request) {
-    const std::string target = request.target;
-    const auto [path, query] = split_target(target);
+  // One request is one task, and has a causality: what fails, here or further
+  // on, is told to whoever waits for the response. So is a reply that dies
+  // because a component stops, or has failed and told already.
+  wharf::task<void> serve(http_request request) {
+    try {
+      http_response response = co_await response_to(request);
+      request.answer.post(std::move(response));
+    } catch (const wharf::port_closed&) {
+      co_return;
+    } catch (const wharf::unanswered&) {
+      co_return;
+    }
+    if (stops(request)) {
+      options_.on_stop.post(stop_requested{});
+    }
+  }
+
+  // Pages of other sites may not: a browser would send it for them.
+  static bool stops(const http_request& request) {
+    return split_target(request.target).path == "/stop" &&
+           request.method == "POST" && !from_elsewhere(request);
+  }
+
+  wharf::task<http_response> response_to(const http_request& request) {
+    const auto [path, query] = split_target(request.target);
     const bool gets = request.method == "GET" || request.method == "HEAD";
     if (path == "/stop") {
-      request.method == "POST" ? serve_stop(request)
-                               : request.answer.send(not_allowed("POST"));
-    } else if (path != "/" && path != "/search" && path != "/status") {
-      request.answer.send(plain(404, "There is nothing at this address."));
-    } else if (!gets) {
-      request.answer.send(not_allowed("GET, HEAD"));
-    } else if (path == "/search") {
-      serve_search(std::move(request), query);
-    } else if (path == "/status") {
-      serve_status(std::move(request));
-    } else {
-      serve_page(std::move(request), query);
+      co_return response_to_stop(request);
     }
+    if (path != "/" && path != "/search" && path != "/status") {
+      co_return plain(404, "There is nothing at this address.");
+    }
+    if (!gets) {
+      co_return not_allowed("GET, HEAD");
+    }
+    if (path == "/search") {
+      co_return co_await found(request, query);
+    }
+    if (path == "/") {
+      co_return co_await page(request, query);
+    }
+    const status_report report =
+        co_await wharf::ask<ask_status>(options_.status);
+    co_return dressed(200, json_type, to_json(report));
   }
 
-  void serve_stop(http_request& request) {
-    if (from_elsewhere(request)) {
-      request.answer.send(
-          plain(403, "Pages of other sites may not stop the service."));
-      return;
+  static http_response response_to_stop(const http_request& request) {
+    if (request.method != "POST") {
+      return not_allowed("POST");
     }
-    request.answer.send(plain(200, "The service stops."));
-    options_.on_stop.post(stop_requested{});
+    if (!stops(request)) {
+      return plain(403, "Pages of other sites may not stop the service.");
+    }
+    return plain(200, "The service stops.");
   }
 
-  void serve_search(http_request request, std::string_view query) {
+  wharf::task<http_response> found(const http_request& request,
+                                   std::string_view query) {
     auto parsed = parse_search(query);
     if (const auto* refused = std::get_if<refusal>(&parsed)) {
-      request.answer.send(
-          dressed(400, json_type, error_json(refused->sentence)));
-      return;
+      co_return dressed(400, json_type, error_json(refused->sentence));
     }
-    wharf::port<search_answer> answers;
-    wharf::activate(
-        queue_, wharf::receive(answers, [answer = std::move(request.answer)](
-                                            search_answer found) mutable {
-          answer.send(dressed(200, json_type, to_json(found)));
-        }));
-    options_.front.post(search{std::get<search_parameters>(std::move(parsed)),
-                               request.arrived, answers});
+    const search_answer answer = co_await search_for(
+        std::get<search_parameters>(std::move(parsed)), request.arrived);
+    co_return dressed(200, json_type, to_json(answer));
   }
 
-  void serve_status(http_request request) {
-    wharf::port<status_report> reports;
-    wharf::activate(
-        queue_, wharf::receive(reports, [answer = std::move(request.answer)](
-                                            status_report report) mutable {
-          answer.send(dressed(200, json_type, to_json(report)));
-        }));
-    options_.status.post(ask_status{reports});
-  }
-
-  // The page shows two answers, so it waits for both: a join.
-  void serve_page(http_request request, std::string_view query) {
+  wharf::task<http_response> page(const http_request& request,
+                                  std::string_view query) {
     auto parsed = parse_search(query);
     page_content content;
-    const auto* refused = std::get_if<refusal>(&parsed);
-    if (refused != nullptr && !refused->nothing_asked) {
-      content.refusal = refused->sentence;
+    unsigned status = 200;
+    if (const auto* refused = std::get_if<refusal>(&parsed)) {
+      if (!refused->nothing_asked) {
+        content.refusal = refused->sentence;
+        status = 400;
+      }
+    } else {
+      auto& parameters = std::get<search_parameters>(parsed);
+      content.query = parameters.text;
+      content.limit = parameters.limit;
+      content.answer =
+          co_await search_for(std::move(parameters), request.arrived);
     }
-    const unsigned status = content.refusal.empty() ? 200 : 400;
-    wharf::port<status_report> reports;
-    options_.status.post(ask_status{reports});
-    if (refused != nullptr) {
-      wharf::activate(
-          queue_,
-          wharf::receive(reports, [answer = std::move(request.answer), content,
-                                   status](status_report report) mutable {
-            content.status = report;
-            answer.send(dressed(status, html_type, to_html(content)));
-          }));
-      return;
-    }
-    auto& parameters = std::get<search_parameters>(parsed);
-    content.query = parameters.text;
-    content.limit = parameters.limit;
-    wharf::port<search_answer> answers;
-    wharf::activate(
-        queue_,
-        wharf::join(answers, reports,
-                    [answer = std::move(request.answer), content](
-                        search_answer found, status_report report) mutable {
-                      content.answer = std::move(found);
-                      content.status = report;
-                      answer.send(dressed(200, html_type, to_html(content)));
-                    }));
-    options_.front.post(
-        search{std::move(parameters), request.arrived, answers});
+    content.status = co_await wharf::ask<ask_status>(options_.status);
+    co_return dressed(status, html_type, to_html(content));
   }
 
-  wharf::dispatcher_queue& queue_;
+  wharf::task<search_answer>
+  search_for(search_parameters parameters,
+             std::chrono::steady_clock::time_point arrived) const {
+    return wharf::ask<search>(options_.front, std::move(parameters), arrived);
+  }
+
   web_options options_;
 };
 
@@ -168,7 +168,7 @@ private:
 
 web_port create_web(wharf::dispatcher_queue& queue, web_options options) {
   web_port service;
-  std::make_shared<web>(queue, std::move(options))->start(service);
+  std::make_shared<web>(std::move(options))->start(queue, service);
   return service;
 }
 

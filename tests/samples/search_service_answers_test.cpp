@@ -75,6 +75,7 @@ TEST(SearchServiceJsonTest, StatusAccountsForEveryFile) {
   status_report report;
   report.found = 20;
   report.indexed = 5;
+  report.documents = 5;
   report.skipped = {
       .by_name = 1, .binary = 2, .too_large = 1, .special = 1, .links = 1};
   report.failed = 3;

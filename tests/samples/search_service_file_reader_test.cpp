@@ -64,7 +64,7 @@ TEST(SearchServiceFileReaderTest, PipeIsSpecialAndNotWaitedFor) {
 
 TEST(SearchServiceFileReaderTest, ShrinkingFileKeepsWhatWasLeft) {
   const file_content content = read_steps(10, 100, in_small_steps("short"));
-  EXPECT_EQ(content.outcome, read_outcome::shrunk);
+  EXPECT_EQ(content.outcome, read_outcome::unsteady);
   EXPECT_EQ(content.bytes, "short");
 }
 

@@ -2,6 +2,8 @@
 
 #include "search_service_wharf_support.hpp"
 
+#include <wharf/causality.hpp>
+
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -50,10 +52,11 @@ struct front_world : world, ledger {
   // Posts a search; the answer comes to the port.
   static wharf::port<search_answer> ask(front_port front, std::string text,
                                         std::size_t limit = 10) {
-    wharf::port<search_answer> reply;
-    front.post(search{
-        {std::move(text), limit}, std::chrono::steady_clock::now(), reply});
-    return reply;
+    wharf::port<search_answer> answer;
+    front.post(search{{std::move(text), limit},
+                      std::chrono::steady_clock::now(),
+                      test::reply_to(answer)});
+    return answer;
   }
 
   std::vector<std::unique_ptr<wharf::dispatcher_queue>> gates;
@@ -161,19 +164,60 @@ TEST(SearchServiceFrontTest, SearchesBeyondTheLimitWaitAndAreAllAnswered) {
   }
 }
 
-TEST(SearchServiceFrontTest, StopClosesThePortsOfSearchesThatWait) {
+TEST(SearchServiceFrontTest, StopEndsSearchesUnanswered) {
   front_world w;
   front_port front = w.make_front(1h, 1);
   w.gates[0]->suspend();
   const auto running = w.ask(front, "port");
   const auto waiting = w.ask(front, "port");
   w.pool.drain(); // the first is under way
-  w.stop(front);
-  EXPECT_FALSE(front.post(search{}));
+  EXPECT_EQ(front.get<search>().size(), 1u);
+  w.stop(front); // waits for nobody
+  EXPECT_TRUE(front.get<search>().closed());
   w.gates[0]->resume();
-  EXPECT_EQ(w.take(running).total, 9u);
   w.pool.drain();
+  EXPECT_TRUE(running.empty());
   EXPECT_TRUE(waiting.empty());
+}
+
+TEST(SearchServiceFrontTest, SearchThatFailsIsDroppedAndCostsNoSlot) {
+  front_world w;
+  // A snippet for a result that nobody has.
+  w.loader = loader_port{};
+  wharf::activate(w.own,
+                  wharf::receive(wharf::persist, w.loader.get<ask_snippet>(),
+                                 [](ask_snippet asked) {
+                                   asked.reply.post(snippet_answer{99, ""});
+                                 }));
+  front_port front = w.make_front(1h, 1);
+  for (int i = 0; i < 3; ++i) {
+    wharf::port_set<search_answer, std::exception_ptr> answer;
+    front.post(search{{"port", 10}, {}, wharf::reply{answer}});
+    EXPECT_TRUE(w.take(answer.get<std::exception_ptr>()));
+  }
+}
+
+// The slot that a search used is everybody's.
+TEST(SearchServiceFrontTest, SlotCarriesNothingOfTheSearchThatUsedIt) {
+  front_world w;
+  wharf::port<std::exception_ptr> failures{"failures"};
+  wharf::port<std::exception_ptr> faults{"faults of a request"};
+  w.queue.on_failure(failures);
+  w.loader = loader_port{};
+  front_port front = w.make_front(1h, 1);
+  {
+    const wharf::causality request{"request", faults};
+    const wharf::causality_scope scope{request};
+    w.take(w.ask(front, "nobody has this word"));
+  }
+  wharf::activate(w.own,
+                  wharf::receive(wharf::persist, w.loader.get<ask_snippet>(),
+                                 [](ask_snippet asked) {
+                                   asked.reply.post(snippet_answer{99, ""});
+                                 }));
+  w.ask(front, "port"); // fails, for no request
+  EXPECT_TRUE(w.take(failures));
+  EXPECT_TRUE(faults.empty());
 }
 
 } // namespace

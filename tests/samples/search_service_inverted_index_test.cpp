@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <map>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -50,9 +52,9 @@ TEST(SearchServiceDocumentTest, HtmlIsReadAsItsText) {
 // since 1 - 0.75 + 0.75 * 6 / 4 = 1.375.
 TEST(SearchServiceInvertedIndexTest, ScoresAreBm25ToTheLastDigit) {
   inverted_index index;
-  index.add(text_document("a", "a port of call"));
-  index.add(text_document("b", "no ship"));
-  index.add(text_document("c", "port to port by the sea"));
+  index.put(text_document("a", "a port of call"));
+  index.put(text_document("b", "no ship"));
+  index.put(text_document("c", "port to port by the sea"));
 
   const ranking found = search(index, {"port"});
 
@@ -64,9 +66,9 @@ TEST(SearchServiceInvertedIndexTest, ScoresAreBm25ToTheLastDigit) {
 
 TEST(SearchServiceInvertedIndexTest, WordsOfAQueryAddUp) {
   inverted_index index;
-  index.add(text_document("both", "join port"));
-  index.add(text_document("join", "join other"));
-  index.add(text_document("port", "port other"));
+  index.put(text_document("both", "join port"));
+  index.put(text_document("join", "join other"));
+  index.put(text_document("port", "port other"));
 
   const double join = search(index, {"join"}).best[0].score;
   const double port = search(index, {"port"}).best[0].score;
@@ -79,31 +81,31 @@ TEST(SearchServiceInvertedIndexTest, WordsOfAQueryAddUp) {
 
 TEST(SearchServiceInvertedIndexTest, RareWordsWeighMore) {
   inverted_index index;
-  index.add(text_document("rare", "the sextant"));
-  index.add(text_document("common", "the the"));
-  index.add(text_document("other", "the ship"));
+  index.put(text_document("rare", "the sextant"));
+  index.put(text_document("common", "the the"));
+  index.put(text_document("other", "the ship"));
   EXPECT_EQ(search(index, {"the", "sextant"}).best[0].path, "rare");
 }
 
 TEST(SearchServiceInvertedIndexTest, WordInEveryDocumentStillCounts) {
   inverted_index index;
-  index.add(text_document("a", "the"));
+  index.put(text_document("a", "the"));
   EXPECT_GT(search(index, {"the"}).best[0].score, 0);
 }
 
 TEST(SearchServiceInvertedIndexTest, UnknownWordsAndEmptyIndexFindNothing) {
   inverted_index index;
   EXPECT_EQ(search(index, {"port"}).total, 0u);
-  index.add(text_document("a", "ship"));
+  index.put(text_document("a", "ship"));
   EXPECT_EQ(search(index, {"port"}).total, 0u);
   EXPECT_EQ(search(index, {}).total, 0u);
 }
 
 TEST(SearchServiceInvertedIndexTest, LimitKeepsTheBestAndCountsAll) {
   inverted_index index;
-  index.add(text_document("once", "port a b c"));
-  index.add(text_document("thrice", "port port port c"));
-  index.add(text_document("twice", "port port b c"));
+  index.put(text_document("once", "port a b c"));
+  index.put(text_document("thrice", "port port port c"));
+  index.put(text_document("twice", "port port b c"));
   const ranking found = search(index, {"port"}, 2);
   EXPECT_EQ(found.total, 3u);
   EXPECT_EQ(paths_of(found), (words{"thrice", "twice"}));
@@ -111,8 +113,8 @@ TEST(SearchServiceInvertedIndexTest, LimitKeepsTheBestAndCountsAll) {
 
 TEST(SearchServiceInvertedIndexTest, EqualScoresAreOrderedByPath) {
   inverted_index index;
-  index.add(text_document("b", "port"));
-  index.add(text_document("a", "port"));
+  index.put(text_document("b", "port"));
+  index.put(text_document("a", "port"));
   EXPECT_EQ(paths_of(search(index, {"port"})), (words{"a", "b"}));
 }
 
@@ -128,8 +130,8 @@ TEST(SearchServiceInvertedIndexTest, ShardsTogetherRankAsOneIndexDoes) {
       text += vocabulary[(d * d + w * (d % 7 + 1)) % vocabulary.size()] + " ";
     }
     const document added = text_document("doc" + std::to_string(d), text);
-    whole.add(added);
-    shards[d < 150 ? 0 : 1 + d % 2].add(added); // lopsided on purpose
+    whole.put(added);
+    shards[d < 150 ? 0 : 1 + d % 2].put(added); // lopsided on purpose
   }
   const words query = {"wharf", "crew", "unknown"};
 
@@ -151,8 +153,96 @@ TEST(SearchServiceInvertedIndexTest, DocumentNewerThanTheStatisticsIsFound) {
   inverted_index index;
   const words query = {"port"};
   const collection_statistics before = index.statistics(query);
-  index.add(text_document("a", "port"));
+  index.put(text_document("a", "port"));
   EXPECT_EQ(index.rank(query, before, 10).total, 1u);
+}
+
+TEST(SearchServiceInvertedIndexTest, ReplacedDocumentIsFoundByItsNewWordsOnly) {
+  inverted_index index;
+  index.put(text_document("a", "port of call"));
+  index.put(text_document("b", "another port"));
+  index.put(text_document("a", "ship"));
+  EXPECT_EQ(index.documents(), 2u);
+  EXPECT_EQ(index.words(), 3u);
+  EXPECT_EQ(paths_of(search(index, {"port"})), (words{"b"}));
+  EXPECT_EQ(paths_of(search(index, {"ship"})), (words{"a"}));
+}
+
+TEST(SearchServiceInvertedIndexTest, RemovedDocumentIsFoundByNothing) {
+  inverted_index index;
+  index.put(text_document("a", "port"));
+  EXPECT_TRUE(index.remove("a"));
+  EXPECT_FALSE(index.remove("a"));
+  EXPECT_FALSE(index.remove("b"));
+  EXPECT_EQ(index.documents(), 0u);
+  EXPECT_EQ(index.words(), 0u);
+  EXPECT_EQ(search(index, {"port"}).total, 0u);
+  index.put(text_document("a", "port"));
+  EXPECT_EQ(search(index, {"port"}).total, 1u);
+}
+
+// Goal: an index that has been through many changes answers like one that was
+// made of what is left, to the last digit.
+// Method: documents come, change and go; now and then both are compared.
+TEST(SearchServiceInvertedIndexTest, ChangesLeaveNothingBehind) {
+  const words vocabulary = {"port", "ship",  "sea",   "wharf",
+                            "join", "token", "crane", "crew"};
+  inverted_index index;
+  std::map<std::string, std::string> there;
+  std::mt19937 random{7};
+  for (int step = 1; step <= 4000; ++step) {
+    const std::string path = "doc" + std::to_string(random() % 150);
+    if (random() % 3 == 0) {
+      EXPECT_EQ(index.remove(path), there.erase(path) == 1);
+    } else {
+      std::string text;
+      for (std::size_t i = 0; i < 1 + random() % 20; ++i) {
+        text += vocabulary[random() % vocabulary.size()] + " ";
+      }
+      index.put(text_document(path, text));
+      there[path] = text;
+    }
+    if (step % 500 != 0) {
+      continue;
+    }
+    inverted_index fresh;
+    for (const auto& [name, text] : there) {
+      fresh.put(text_document(name, text));
+    }
+    EXPECT_EQ(index.documents(), fresh.documents());
+    EXPECT_EQ(index.words(), fresh.words());
+    const words query = {"wharf", "crew", "port"};
+    EXPECT_EQ(index.statistics(query).containing,
+              fresh.statistics(query).containing);
+    const ranking found = search(index, query, 200);
+    const ranking expected = search(fresh, query, 200);
+    ASSERT_EQ(paths_of(found), paths_of(expected));
+    for (std::size_t i = 0; i < found.best.size(); ++i) {
+      ASSERT_DOUBLE_EQ(found.best[i].score, expected.best[i].score);
+    }
+  }
+}
+
+// Words that nobody uses any more, numbers and postings all go in the end.
+TEST(SearchServiceInvertedIndexTest, MemoryFollowsWhatItHolds) {
+  inverted_index index;
+  const auto change_all = [&index](int round) {
+    for (int d = 0; d < 100; ++d) {
+      std::string text;
+      for (int w = 0; w < 100; ++w) {
+        text += "w" + std::to_string(round * 1000 + d * 7 + w) + " ";
+      }
+      index.put(text_document("doc" + std::to_string(d), text));
+    }
+  };
+  std::size_t early = 0;
+  for (int round = 0; round < 300; ++round) {
+    change_all(round);
+    if (round == 30) {
+      early = index.memory();
+    }
+  }
+  EXPECT_LE(index.memory(), 2 * early);
 }
 
 // Long enough lists to cross slices and blocks, with gaps and counts that take

@@ -2,6 +2,8 @@
 
 #include "search_service_wharf_support.hpp"
 
+#include <wharf/causality.hpp>
+
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -164,13 +166,13 @@ TEST(SearchServiceLoaderTest, WhatIsNoTextSettlesAsSkipped) {
   EXPECT_TRUE(w.merged_paths().empty());
 }
 
-TEST(SearchServiceLoaderTest, ShrinkingFileIsIndexedAndSaidToHaveShrunk) {
+TEST(SearchServiceLoaderTest, ShrinkingFileIsIndexedAndSaidToBeUnsteady) {
   loader_world w{1, [](const auto&) -> file_content {
-                   return {read_outcome::shrunk, "what was left", {}};
+                   return {read_outcome::unsteady, "what was left", {}};
                  }};
   w.load("a.txt");
   const merge merged = w.take(w.shard.get<merge>());
-  EXPECT_TRUE(merged.added.shrunk);
+  EXPECT_TRUE(merged.added.unsteady);
   EXPECT_EQ(merged.added.length, 3u);
 }
 
@@ -198,7 +200,8 @@ TEST(SearchServiceLoaderTest, SameFileAlwaysGoesToTheSameShard) {
 TEST(SearchServiceLoaderTest, SnippetIsMadeOfTheFile) {
   loader_world w{1, [](const auto&) { return bytes("a <b>Port</b> & more"); }};
   wharf::port<snippet_answer> reply;
-  w.loader.post(ask_snippet{"a.html", test::share({"port"}), 7, reply});
+  w.loader.post(
+      ask_snippet{"a.html", test::share({"port"}), 7, test::reply_to(reply)});
   const snippet_answer answer = w.take(reply);
   EXPECT_EQ(answer.place, 7u);
   EXPECT_EQ(answer.html, "a <mark>Port</mark> &amp; more");
@@ -209,8 +212,34 @@ TEST(SearchServiceLoaderTest, SnippetOfAFileThatIsGoneIsEmpty) {
                    return {read_outcome::failed, {}, {}};
                  }};
   wharf::port<snippet_answer> reply;
-  w.loader.post(ask_snippet{"gone.txt", test::share({"port"}), 0, reply});
+  w.loader.post(
+      ask_snippet{"gone.txt", test::share({"port"}), 0, test::reply_to(reply)});
   EXPECT_EQ(w.take(reply).html, "");
+}
+
+// A request's causality ends where its work does; the token that it used is
+// everybody's.
+TEST(SearchServiceLoaderTest, TokenCarriesNothingOfTheSearchThatUsedIt) {
+  loader_world w{1, [](const std::filesystem::path& path) -> file_content {
+                   if (path == "bad.txt") {
+                     throw 7; // nothing that a load expects
+                   }
+                   return bytes("words");
+                 }};
+  wharf::port<std::exception_ptr> failures{"failures"};
+  wharf::port<std::exception_ptr> faults{"faults of a request"};
+  wharf::port<snippet_answer> reply;
+  w.queue.on_failure(failures);
+  {
+    const wharf::causality request{"request", faults};
+    const wharf::causality_scope scope{request};
+    w.loader.post(
+        ask_snippet{"a.txt", test::share({"port"}), 0, test::reply_to(reply)});
+  }
+  w.take(reply);
+  w.load("bad.txt");
+  EXPECT_TRUE(w.take(failures));
+  EXPECT_TRUE(faults.empty());
 }
 
 // While the only token is out, files and snippets come to wait, the files
@@ -235,7 +264,7 @@ TEST(SearchServiceLoaderTest, SnippetsAndFilesTakeTurns) {
   }
   for (const char* number : {"1", "2"}) {
     w.loader.post(ask_snippet{std::string{"snippet "} + number,
-                              test::share({"port"}), 0, reply});
+                              test::share({"port"}), 0, test::reply_to(reply)});
   }
   gate.set_value();
   w.pool.drain();

@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -94,6 +97,52 @@ TEST(SearchServiceOptionsTest, WhatIsNoNumberIsRefused) {
     EXPECT_EQ(said.status, 2) << value;
     EXPECT_TRUE(mentions(said, "--loads")) << said.text;
   }
+}
+
+TEST(SearchServiceOptionsTest, TimesAreReadAndOffByDefault) {
+  auto parsed = parse({"/"});
+  ASSERT_TRUE(std::holds_alternative<options>(parsed));
+  EXPECT_EQ(std::get<options>(parsed).watch, std::nullopt);
+  EXPECT_TRUE(std::get<options>(parsed).snapshot.empty());
+
+  scratch_directory files;
+  const std::string file = (files.path() / "snap").string();
+  parsed = parse(
+      {"/", "--watch", "500ms", "--snapshot", file, "--snapshot-every=1m"});
+  ASSERT_TRUE(std::holds_alternative<options>(parsed));
+  const auto& chosen = std::get<options>(parsed);
+  EXPECT_EQ(chosen.watch, std::chrono::milliseconds{500});
+  EXPECT_EQ(chosen.snapshot, file);
+  EXPECT_EQ(chosen.snapshot_every, std::chrono::minutes{1});
+  EXPECT_TRUE(std::filesystem::is_empty(files.path()));
+}
+
+TEST(SearchServiceOptionsTest, TimesThatMakeNoSenseAreSaidInASentence) {
+  for (const char* value : {"2", "soon", "-1s", "0s", "9ms", "25h"}) {
+    const farewell said = refused({"/", std::string{"--watch="} + value});
+    EXPECT_EQ(said.status, 2) << value;
+    EXPECT_TRUE(mentions(said, "--watch takes a time from 10ms to 24h, such "
+                               "as 500ms, 2s or 1m, not '" +
+                                   std::string{value} + "'."))
+        << said.text;
+  }
+}
+
+TEST(SearchServiceOptionsTest, SnapshotThatCanNotBeWrittenIsSaidInASentence) {
+  EXPECT_TRUE(mentions(
+      refused({"/", "--snapshot", "/no/such/place/snap"}),
+      "the snapshot /no/such/place/snap can't be written: No such file"));
+  EXPECT_TRUE(mentions(refused({"/", "--snapshot", "/proc/snap"}),
+                       "the snapshot /proc/snap can't be written: "));
+  EXPECT_TRUE(
+      mentions(refused({"/", "--snapshot", "/usr"}), "/usr is a directory."));
+}
+
+TEST(SearchServiceOptionsTest, SnapshotEveryNeedsASnapshotAndAWatch) {
+  EXPECT_TRUE(mentions(refused({"/", "--snapshot-every", "1m"}),
+                       "it takes --snapshot and --watch."));
+  EXPECT_TRUE(mentions(refused({"/", "--watch=1s", "--snapshot-every", "1m"}),
+                       "it takes --snapshot and --watch."));
 }
 
 TEST(SearchServiceOptionsTest, UnknownOptionIsRefused) {

@@ -1,6 +1,7 @@
 // The program itself, as a child process.
 
 #include "search_service_http_client.hpp"
+#include "search_service_program.hpp"
 #include "search_service_support.hpp"
 
 #include <gtest/gtest.h>
@@ -20,97 +21,9 @@ namespace search_service {
 namespace {
 
 using test::http_client;
+using test::output_to;
+using test::program;
 using test::scratch_directory;
-
-/// A run of search_service, with its output and errors in one pipe.
-class program {
-public:
-  explicit program(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), WHARF_SAMPLES_DIR "/search_service");
-    int ends[2];
-    if (::pipe2(ends, O_CLOEXEC) != 0) {
-      throw std::runtime_error{"no pipe"};
-    }
-    std::vector<char*> argv;
-    for (std::string& argument : arguments) {
-      argv.push_back(argument.data());
-    }
-    argv.push_back(nullptr);
-    child_ = ::fork();
-    if (child_ == 0) {
-      ::dup2(ends[1], STDOUT_FILENO);
-      ::dup2(ends[1], STDERR_FILENO);
-      ::execv(argv[0], argv.data());
-      ::_exit(127);
-    }
-    ::close(ends[1]);
-    output_ = ::fdopen(ends[0], "r");
-  }
-
-  ~program() {
-    if (child_ > 0) {
-      ::kill(child_, SIGKILL);
-      ::waitpid(child_, nullptr, 0);
-    }
-    close_output();
-  }
-
-  program(const program&) = delete;
-  program& operator=(const program&) = delete;
-
-  /// The next line that it prints; empty at the end.
-  std::string line() {
-    std::string text;
-    for (int c = std::fgetc(output_); c != EOF; c = std::fgetc(output_)) {
-      if (c == '\n') {
-        break;
-      }
-      text.push_back(static_cast<char>(c));
-    }
-    return text;
-  }
-
-  /// Reads "serving http://127.0.0.1:PORT/".
-  std::uint16_t port() {
-    const std::string said = line();
-    const std::string before = "serving http://127.0.0.1:";
-    if (!said.starts_with(before)) {
-      throw std::runtime_error{"it said: " + said};
-    }
-    return static_cast<std::uint16_t>(std::stoi(said.substr(before.size())));
-  }
-
-  /// Everything that it still prints, until it closes its output.
-  std::string rest() {
-    std::string text;
-    for (int c = std::fgetc(output_); c != EOF; c = std::fgetc(output_)) {
-      text.push_back(static_cast<char>(c));
-    }
-    return text;
-  }
-
-  /// Stops reading what it prints.
-  void close_output() {
-    if (output_ != nullptr) {
-      std::fclose(output_);
-      output_ = nullptr;
-    }
-  }
-
-  void signal(int number) { ::kill(child_, number); }
-
-  /// Waits for its end: the exit status, or minus the signal.
-  int wait() {
-    int status = 0;
-    ::waitpid(child_, &status, 0);
-    child_ = 0;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
-  }
-
-private:
-  pid_t child_ = 0;
-  std::FILE* output_ = nullptr;
-};
 
 using std::chrono::steady_clock;
 constexpr auto two_seconds = std::chrono::seconds{2};
@@ -158,16 +71,61 @@ TEST(SearchServiceProgramTest, SignalsEndItInOrderAndSoon) {
     run.signal(number);
     EXPECT_EQ(run.wait(), 0);
     EXPECT_LT(steady_clock::now() - begin, two_seconds);
-    EXPECT_NE(run.rest().find("stopped: "), std::string::npos);
+    const std::string rest = run.rest();
+    EXPECT_NE(rest.find("stopped: "), std::string::npos);
+    for (const char* name : {"load", "search"}) {
+      EXPECT_NE(rest.find("search_service: dispatcher \"" + std::string{name} +
+                          "\": shut down in "),
+                std::string::npos)
+          << rest;
+    }
   }
 }
 
-TEST(SearchServiceProgramTest, SignalDuringIndexingEndsItInOrderAndSoon) {
-  scratch_directory files;
+// As much as it takes for indexing to last a while.
+void write_much(const scratch_directory& files) {
   const std::string text(1 << 20, 'x');
   for (int i = 0; i < 300; ++i) {
     files.write(std::to_string(i) + ".txt", text);
   }
+}
+
+TEST(SearchServiceProgramTest, BarIsShownOnATerminalAndClearedAtCtrlC) {
+  scratch_directory files;
+  write_much(files);
+  program run{{files.path().string(), "--http", "0"}, output_to::terminal};
+  run.port();
+  const auto begin = steady_clock::now();
+  std::string shown;
+  while (shown.find("files, ") == std::string::npos) {
+    shown += run.character();
+  }
+  EXPECT_NE(shown.find("[--------------------] "), std::string::npos) << shown;
+  run.interrupt();
+  shown = run.rest();
+  EXPECT_EQ(run.wait(), 0);
+  EXPECT_LT(steady_clock::now() - begin, two_seconds);
+  // What is on the screen at the end: a line that begins where the bar was.
+  const std::size_t cleared = shown.rfind("\r\x1B[K");
+  ASSERT_NE(cleared, std::string::npos) << shown;
+  EXPECT_EQ(shown.find(" MB/s", cleared), std::string::npos) << shown;
+  EXPECT_NE(shown.find("stopped: ", cleared), std::string::npos) << shown;
+}
+
+TEST(SearchServiceProgramTest, NoBarIsShownWhereThereIsNoTerminal) {
+  scratch_directory files;
+  write_much(files);
+  program run{{files.path().string(), "--http", "0"}};
+  run.port();
+  EXPECT_TRUE(run.line().starts_with("indexing is done: "));
+  run.signal(SIGTERM);
+  EXPECT_EQ(run.rest().find_first_of("\r\x1B"), std::string::npos);
+  EXPECT_EQ(run.wait(), 0);
+}
+
+TEST(SearchServiceProgramTest, SignalDuringIndexingEndsItInOrderAndSoon) {
+  scratch_directory files;
+  write_much(files);
   program run{{files.path().string(), "--http", "0"}};
   run.port();
   const auto begin = steady_clock::now();

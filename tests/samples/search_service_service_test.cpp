@@ -1,19 +1,24 @@
 // The service as a whole, with its HTTP server, in this process.
 
-#include "search_service/http_thread.hpp"
+#include "search_service/http_server.hpp"
 #include "search_service/service.hpp"
+#include "search_service/snapshot_file.hpp"
 
 #include "search_service_http_client.hpp"
 #include "search_service_support.hpp"
 #include "search_service_wharf_support.hpp"
 
+#include <wharf/asio/io_thread.hpp>
+
 #include <boost/json/parse.hpp>
 #include <boost/json/value.hpp>
 #include <gtest/gtest.h>
 
-#include <memory>
+#include <atomic>
 #include <sstream>
+#include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <sys/stat.h>
@@ -24,14 +29,22 @@ namespace {
 using test::http_client;
 using test::scratch_directory;
 
+file_content read_normally(const std::filesystem::path& path) {
+  return read_file(path);
+}
+
 // A service on a free port. Searches have all the time of the world, so that
 // no answer is partial because a machine is slow.
 struct running_service {
-  explicit running_service(std::size_t shards = 3)
+  explicit running_service(std::size_t shards = 3,
+                           const std::filesystem::path& snapshot = {},
+                           file_reading read = read_normally)
       : all{{.loads = 2,
              .shards = shards,
              .step_time = std::chrono::hours{1},
-             .out = &out}} {}
+             .snapshot = snapshot,
+             .console = {.out = &out},
+             .read = std::move(read)}} {}
 
   // Waits until everything below the directory is settled.
   status_report index(const std::filesystem::path& directory) {
@@ -47,11 +60,9 @@ struct running_service {
   }
 
   std::ostringstream out;
+  wharf::asio::io_thread io;
   service all;
-  http_thread http{{.port = 0},
-                   [requests = all.requests()](http_request request) mutable {
-                     requests.post(std::move(request));
-                   }};
+  http_server http{io, all.pool(), {.port = 0}, all.requests()};
 };
 
 std::vector<std::string> paths_of(const boost::json::value& answer) {
@@ -226,6 +237,94 @@ TEST(SearchServiceServiceTest, StoppedServiceStillAnswersEveryRequest) {
   s.all.stop();
   http_client client{s.http.port()};
   EXPECT_EQ(client.get("/search?q=port").status, 503u);
+}
+
+TEST(SearchServiceServiceTest, SnapshotBringsWhatAnotherServiceHad) {
+  scratch_directory files;
+  const auto file = files.path() / "snap";
+  const auto never = [] { return false; };
+  files.write("docs/a.txt", "a port");
+  {
+    running_service s{3, file};
+    EXPECT_EQ(s.all.restore(never), "");
+    s.index(files.path() / "docs");
+    s.all.stop();
+  }
+  running_service s{2, file};
+  EXPECT_EQ(s.all.restore(never),
+            "the snapshot " + file.string() + " brings 1 files with 2 words.");
+  EXPECT_EQ(paths_of(s.get_json("/search?q=port")),
+            std::vector<std::string>{"a.txt"});
+  EXPECT_EQ(s.get_json("/status").at("files").to_number<int>(), 1);
+}
+
+TEST(SearchServiceServiceTest, SnapshotThatWasNotReadToItsEndIsKept) {
+  scratch_directory files;
+  const auto file = files.path() / "snap";
+  files.write("docs/a.txt", "a port");
+  {
+    running_service s{3, file};
+    s.all.restore([] { return false; });
+    s.index(files.path() / "docs");
+    s.all.stop();
+  }
+  {
+    running_service s{3, file};
+    s.all.restore([] { return true; }); // the service is to end at once
+    s.all.stop();
+  }
+  running_service s{3, file};
+  EXPECT_TRUE(s.all.restore([] { return false; }).ends_with("2 words."));
+}
+
+TEST(SearchServiceServiceTest, SnapshotThatCanNotBeWrittenIsSaidAtTheEnd) {
+  scratch_directory files;
+  const auto file = files.path() / "snap";
+  running_service s{3, file};
+  s.all.restore([] { return false; });
+  std::filesystem::create_directories(file / "in the way");
+  s.all.stop();
+  EXPECT_NE(
+      s.out.str().find("the snapshot " + file.string() + " can't be written: "),
+      std::string::npos);
+  EXPECT_FALSE(std::filesystem::exists(beside_snapshot(file)));
+}
+
+TEST(SearchServiceServiceTest, NothingIsLeftToDoOnceItIsShutDown) {
+  scratch_directory files;
+  files.write("a.txt", "a port");
+  running_service s;
+  s.index(files.path());
+  s.all.stop();
+  s.http.stop();
+  for (const auto& [name, report] : s.all.shut_down(std::chrono::seconds{5})) {
+    EXPECT_TRUE(report.clean()) << name << ' ' << report.text();
+  }
+}
+
+// The reader stands for any handler on the way: it reads well for the index,
+// and fails when a snippet is to be made of the file.
+TEST(SearchServiceServiceTest, FaultOnTheWayIsThatRequestsAnswerAtOnce) {
+  scratch_directory files;
+  files.write("bad.txt", "a broken port");
+  files.write("good.txt", "a ship");
+  running_service s{3, {}, [](const std::filesystem::path& path) {
+                      static std::atomic<int> bad_reads{0};
+                      if (path.filename() == "bad.txt" && bad_reads++ > 0) {
+                        throw std::runtime_error{"planted"};
+                      }
+                      return read_file(path);
+                    }};
+  s.index(files.path());
+  // Searches have an hour for each step.
+  http_client client{s.http.port()};
+  EXPECT_EQ(client.get("/search?q=port").status, 500u);
+  EXPECT_EQ(client.get("/?q=port").status, 500u);
+  EXPECT_EQ(client.get("/search?q=ship").status, 200u);
+  EXPECT_EQ(s.get_json("/status").at("handler_failures").to_number<int>(), 2);
+  s.http.stop();
+  s.all.stop();
+  EXPECT_NE(s.out.str().find("a handler failed: planted"), std::string::npos);
 }
 
 TEST(SearchServiceServiceTest, StopTwiceIsStopOnce) {

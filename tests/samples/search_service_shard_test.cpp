@@ -19,9 +19,9 @@ struct shard_world : world, ledger {
   }
 
   collection_statistics ask_about(const shared_words& words) {
-    ask_statistics::reply_port reply;
-    shard.post(ask_statistics{words, 3, reply});
-    const shard_statistics answer = take(reply.get<shard_statistics>());
+    wharf::port<shard_statistics> reply;
+    shard.post(ask_statistics{words, 3, test::reply_to(reply)});
+    const shard_statistics answer = take(reply);
     EXPECT_EQ(answer.shard, 3u);
     return answer.part;
   }
@@ -34,30 +34,32 @@ TEST(SearchServiceShardTest, DocumentIsSettledOnceItCanBeFound) {
   w.add("a.txt", "a port of call");
   const file_settled settled = w.take(w.settled);
   EXPECT_EQ(settled.outcome, file_outcome::indexed);
-  EXPECT_EQ(settled.words, 4u);
+  EXPECT_EQ(settled.words, 4);
+  EXPECT_EQ(settled.documents, 1);
 
   const shared_words words = share({"port"});
   const collection_statistics statistics = w.ask_about(words);
   EXPECT_EQ(statistics.documents, 1u);
   EXPECT_EQ(statistics.containing.at(0), 1u);
 
-  ask_ranking::reply_port reply;
-  w.shard.post(ask_ranking{
-      words, std::make_shared<collection_statistics>(statistics), 10, reply});
-  const ranking found = w.take(reply.get<ranking>());
+  wharf::port<ranking> reply;
+  w.shard.post(ask_ranking{words,
+                           std::make_shared<collection_statistics>(statistics),
+                           10, test::reply_to(reply)});
+  const ranking found = w.take(reply);
   EXPECT_EQ(found.total, 1u);
   EXPECT_EQ(found.best.at(0).path, "a.txt");
 }
 
-TEST(SearchServiceShardTest, QuestionThatFailsIsAnsweredAndReported) {
+TEST(SearchServiceShardTest, QuestionThatFailsIsDroppedAndReported) {
   shard_world w;
   wharf::port<std::exception_ptr> failures;
   w.queue.on_failure(failures);
   w.add("a.txt", "port");
-  ask_ranking::reply_port reply;
+  wharf::port_set<ranking, std::exception_ptr> reply;
   // Statistics for no word at all, where one is asked for.
   const auto none = std::make_shared<collection_statistics>();
-  w.shard.post(ask_ranking{share({"port"}), none, 10, reply});
+  w.shard.post(ask_ranking{share({"port"}), none, 10, wharf::reply{reply}});
   EXPECT_TRUE(w.take(reply.get<std::exception_ptr>()));
   EXPECT_TRUE(w.take(failures));
 }

@@ -16,7 +16,7 @@ struct status_world : world {
   status_report ask() {
     wharf::port<status_report> reply;
     pool.drain(); // counts come first
-    status.post(ask_status{reply});
+    status.post(ask_status{test::reply_to(reply)});
     return take(reply);
   }
 
@@ -32,7 +32,8 @@ TEST(SearchServiceStatusTest, CountsWhatBecameOfEachFile) {
   for (const file_outcome outcome :
        {file_outcome::indexed, file_outcome::binary, file_outcome::too_large,
         file_outcome::special, file_outcome::failed, file_outcome::dropped}) {
-    w.status.post(file_settled{.outcome = outcome, .words = 5});
+    w.status.post(file_settled{
+        .outcome = outcome, .words = outcome == file_outcome::indexed ? 5 : 0});
   }
   const status_report report = w.ask();
   EXPECT_EQ(report.found, 9u);
@@ -43,6 +44,45 @@ TEST(SearchServiceStatusTest, CountsWhatBecameOfEachFile) {
   EXPECT_EQ(report.failed, 1u);
   EXPECT_EQ(report.dropped, 1u);
   EXPECT_EQ(report.settled(), report.found);
+}
+
+// A file that is indexed, changes, and goes; another that was restored.
+TEST(SearchServiceStatusTest, CountsWhatTheIndexHoldsNow) {
+  status_world w;
+  w.status.post(index_restored{.documents = 1, .words = 10});
+  w.status.post(files_found{.found = 1});
+  w.status.post(file_settled{.outcome = file_outcome::indexed,
+                             .documents = 1,
+                             .words = 5,
+                             .bytes = 30});
+  w.status.post(files_found{.found = 1});
+  w.status.post(
+      file_settled{.outcome = file_outcome::indexed, .words = -3, .bytes = 12});
+  status_report report = w.ask();
+  EXPECT_EQ(report.documents, 2u);
+  EXPECT_EQ(report.words, 12u);
+  EXPECT_EQ(report.bytes, 42u);
+  EXPECT_EQ(report.updated, 1u);
+  EXPECT_EQ(report.changes, 2u);
+
+  w.status.post(files_found{.found = 1});
+  w.status.post(file_settled{
+      .outcome = file_outcome::removed, .documents = -1, .words = -2});
+  report = w.ask();
+  EXPECT_EQ(report.documents, 1u);
+  EXPECT_EQ(report.words, 10u);
+  EXPECT_EQ(report.removed, 1u);
+  EXPECT_EQ(report.changes, 3u);
+  EXPECT_EQ(report.settled(), report.found);
+}
+
+TEST(SearchServiceStatusTest, FewerThanTheLastTimeAreTakenAway) {
+  status_world w;
+  w.status.post(files_found{.found = 5, .by_name = 3, .links = 2});
+  w.status.post(files_found{.found = -4, .by_name = -3, .links = -1});
+  const status_report report = w.ask();
+  EXPECT_EQ(report.found, 1u);
+  EXPECT_EQ(report.skipped.total(), 1u);
 }
 
 TEST(SearchServiceStatusTest, ReportHasWhatTheGaugeMeasures) {

@@ -2,11 +2,15 @@
 
 #include "search_service_wharf_support.hpp"
 
+#include <wharf/causality.hpp>
+#include <wharf/error.hpp>
 #include <wharf/receive.hpp>
+#include <wharf/reply.hpp>
 
 #include <gtest/gtest.h>
 
-#include <memory>
+#include <exception>
+#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -15,15 +19,7 @@ namespace {
 
 using test::world;
 
-// What a client would get, as a message for the test.
-class port_sink final : public response_sink {
-public:
-  explicit port_sink(const wharf::port<http_response>& to) : to_{to} {}
-  void send(http_response response) override { to_.post(std::move(response)); }
-
-private:
-  wharf::port<http_response> to_;
-};
+using answer_ports = wharf::port_set<http_response, std::exception_ptr>;
 
 // The web component in front of a status component and of a front that finds
 // one document for whatever it is asked.
@@ -44,14 +40,14 @@ struct web_world : world {
 
   http_response request(std::string method, std::string target,
                         std::string origin = {}) {
-    wharf::port<http_response> reply;
+    wharf::port<http_response> answer;
     web.post(http_request{std::move(method),
                           std::move(target),
                           "127.0.0.1:8080",
                           std::move(origin),
                           {},
-                          responder{std::make_unique<port_sink>(reply)}});
-    return take(reply);
+                          test::reply_to(answer)});
+    return take(answer);
   }
   http_response get(std::string target) {
     return request("GET", std::move(target));
@@ -166,24 +162,68 @@ TEST(SearchServiceWebTest, PageOfAnotherSiteCanNotStopTheService) {
   EXPECT_EQ(w.request("POST", "/stop", "http://127.0.0.1:8080").status, 200u);
 }
 
-TEST(SearchServiceWebTest, RequestThatTheFrontDropsIsAnsweredAllTheSame) {
+// Nobody answers; who waits for the response hears of it.
+bool is_dropped(web_world& w, std::string target) {
+  answer_ports answer;
+  w.web.post(
+      http_request{"GET", std::move(target), "", "", {}, wharf::reply{answer}});
+  try {
+    std::rethrow_exception(w.take(answer.get<std::exception_ptr>()));
+  } catch (const wharf::unanswered&) {
+    return true;
+  }
+}
+
+TEST(SearchServiceWebTest, RequestThatTheFrontDropsIsDropped) {
   web_world w;
   w.front.close();
-  EXPECT_EQ(w.get("/search?q=a").status, 503u);
-  EXPECT_EQ(w.get("/?q=a").status, 503u);
+  EXPECT_TRUE(is_dropped(w, "/search?q=a"));
+  EXPECT_TRUE(is_dropped(w, "/?q=a"));
   EXPECT_EQ(w.get("/").status, 200u);
 }
 
-TEST(SearchServiceWebTest, RequestsThatWaitAtTheEndAreAnsweredAllTheSame) {
+TEST(SearchServiceWebTest, FaultInARequestIsToldToItsCausality) {
+  web_world w;
+  w.front = front_port{};
+  w.web = create_web(
+      w.queue, {.front = w.front, .status = w.status, .on_stop = w.stops});
+  wharf::activate(w.own,
+                  wharf::receive(w.front.get<search>(), [](search asked) {
+                    asked.reply.fail(std::runtime_error{"!"});
+                  }));
+  wharf::port<std::exception_ptr> faults{"faults"};
+  {
+    const wharf::causality request{"request", faults};
+    const wharf::causality_scope scope{request};
+    EXPECT_TRUE(is_dropped(w, "/search?q=a"));
+  }
+  EXPECT_TRUE(w.take(faults));
+  EXPECT_EQ(w.get("/status").status, 200u);
+}
+
+TEST(SearchServiceWebTest, StopDropsTheRequestAtHand) {
+  web_world w;
+  w.front = front_port{}; // where nobody answers
+  w.web = create_web(
+      w.queue, {.front = w.front, .status = w.status, .on_stop = w.stops});
+  answer_ports answer;
+  w.web.post(
+      http_request{"GET", "/search?q=a", "", "", {}, wharf::reply{answer}});
+  w.pool.drain();
+  EXPECT_TRUE(answer.get<std::exception_ptr>().empty());
+  w.stop(w.web);
+  EXPECT_TRUE(w.take(answer.get<std::exception_ptr>()));
+}
+
+TEST(SearchServiceWebTest, StopDropsTheRequestsThatWait) {
   web_world w;
   w.queue.suspend();
-  wharf::port<http_response> reply;
-  w.web.post(http_request{
-      "GET", "/", "", "", {}, responder{std::make_unique<port_sink>(reply)}});
+  answer_ports answer;
+  w.web.post(http_request{"GET", "/", "", "", {}, wharf::reply{answer}});
   wharf::port<stopped> ended;
   w.web.post(stop{ended});
   w.queue.resume();
-  EXPECT_EQ(w.take(reply).status, 503u);
+  EXPECT_TRUE(w.take(answer.get<std::exception_ptr>()));
   w.take(ended);
 }
 

@@ -12,7 +12,9 @@
 #include <wharf/dispatcher_queue.hpp>
 #include <wharf/port.hpp>
 #include <wharf/receive.hpp>
+#include <wharf/reply.hpp>
 
+#include <exception>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,6 +33,12 @@ T take(wharf::dispatcher_queue& queue, const wharf::port<T>& from) {
                                         }))
       .wait();
   return std::move(*taken);
+}
+
+/// A reply whose failures nobody hears of.
+template <class T>
+wharf::reply<T> reply_to(const wharf::port<T>& to) {
+  return {to, wharf::port<std::exception_ptr>{}};
 }
 
 /// A dispatcher with a queue for the component under test and one for the

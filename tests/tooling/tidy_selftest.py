@@ -22,7 +22,6 @@ SOUND = {
     "adapters/asio/include/wharf/asio/detail/part.hpp": "// Private.\n",
     "tests/asio/token_test.cpp": "#include <gtest/gtest.h>\n",
     "samples/service/main.cpp": "keyed_mutex<int> monitors; options.threads = 2;\n",
-    "samples/search_service/http_thread.cpp": "#include <thread>\nstd::thread t;\n",
     "tests/runtime/port_test.cpp": "#include <gtest/gtest.h>\nstd::mutex m;\n"
                                    "co_await wharf::sleep_for(1ms);\n",
     "tests/arbiters/join_test.cpp": "pool.sleep(1);\n",
@@ -43,7 +42,7 @@ BROKEN = [
     ("samples_without_primitives", "samples/service/main.cpp", "atomic<int> a;\n"),
     ("samples_without_primitives", "samples/service/main.cpp", "std::jthread t;\n"),
     ("samples_without_primitives", "samples/service/main.cpp", "#include <thread>\n"),
-    ("samples_without_primitives", "samples/search_service/http_thread.cpp",
+    ("samples_without_primitives", "samples/service/main.cpp",
      "#include <condition_variable>\n"),
     ("packages_in_their_place", "runtime/src/port.cpp", "#include <spdlog/spdlog.h>\n"),
     ("packages_in_their_place", "runtime/src/port.cpp", "#include <gtest/gtest.h>\n"),

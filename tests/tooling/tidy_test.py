@@ -23,7 +23,6 @@ LIBRARY = re.compile(r"(runtime|arbiters|adapters/\w+)/")
 SAMPLES = re.compile(r"samples/")
 TESTS = re.compile(r"tests/")
 SYNC_HEADER = "runtime/include/wharf/detail/sync.hpp"
-HTTP_THREAD = re.compile(r"samples/search_service/http_thread\.[ch]pp$")
 PUBLIC_HEADER = re.compile(r"(runtime|arbiters)/include/wharf/([^/]+)\.hpp$"
                            r"|adapters/(\w+)/include/wharf/\3/([^/]+)\.hpp$")
 UMBRELLA = "wharf"
@@ -142,19 +141,17 @@ def primitives_in_one_header(cpp: list[Source]):
 
 
 def samples_without_primitives(cpp: list[Source]):
-    """Samples synchronise by messages; one file has the HTTP thread."""
+    """Samples synchronise by messages."""
     for source in cpp:
         if not SAMPLES.match(source.path):
             continue
-        may_thread = HTTP_THREAD.match(source.path)
         for line, header in source.includes:
-            if header in PRIMITIVE_HEADERS or (header == "thread" and not may_thread):
+            if header in PRIMITIVE_HEADERS or header == "thread":
                 yield source.path, line, f"a sample includes <{header}>"
         for line, name in source.find(SAMPLE_PRIMITIVE, source.code):
             yield source.path, line, f"a sample names {name}"
-        if not may_thread:
-            for line, name in source.find(THREAD, source.code):
-                yield source.path, line, f"a sample names {name}"
+        for line, name in source.find(THREAD, source.code):
+            yield source.path, line, f"a sample names {name}"
 
 
 def packages_in_their_place(cpp: list[Source]):

@@ -1,17 +1,25 @@
-#include "search_service/http_thread.hpp"
+#include "search_service/http_server.hpp"
 
 #include "search_service_http_client.hpp"
+
+#include "search_service/listener.hpp"
+
+#include "search_service_wharf_support.hpp"
+
+#include <wharf/activate.hpp>
+#include <wharf/asio/io_thread.hpp>
+#include <wharf/receive.hpp>
 
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <csignal>
+#include <exception>
 #include <future>
-#include <latch>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
-#include <thread>
+#include <utility>
 #include <vector>
 
 namespace search_service {
@@ -26,38 +34,45 @@ http_response text(std::string body) {
 
 // Answers with what it was asked.
 void echo(http_request request) {
-  request.answer.send(text(request.method + " " + request.target));
+  request.answer.post(text(request.method + " " + request.target));
 }
 
 http_options any_port() {
   return {.port = 0};
 }
 
-// Requests that are held until the test answers them.
-class held_requests {
-public:
-  http_thread::handler handler() {
-    return [this](http_request request) {
-      auto& next = slots_[arrived_++];
-      next.set_value(std::move(request));
-    };
+// A server in front of a handler; without one, in front of the test itself.
+struct served {
+  explicit served(const http_options& options = any_port())
+      : http{io, pool, options, requests} {
+    pool.on_failure(failures);
+  }
+  template <class Handler>
+  served(const http_options& options, Handler handler) : served{options} {
+    wharf::activate(
+        queue, wharf::receive(wharf::persist, requests, std::move(handler)));
   }
 
-  // Waits for the request that arrived as the n-th.
-  http_request take(std::size_t n) { return slots_[n].get_future().get(); }
+  std::uint16_t port() const { return http.port(); }
 
-private:
-  std::vector<std::promise<http_request>> slots_{8};
-  std::size_t arrived_ = 0; // used by the server only
+  // Waits for the next request.
+  http_request take() { return test::take(queue, requests); }
+
+  wharf::asio::io_thread io;
+  wharf::port<http_request> requests{"requests"};
+  wharf::port<std::exception_ptr> failures{"failures"};
+  wharf::dispatcher pool{{.threads = 4, .name = "test"}};
+  wharf::dispatcher_queue queue{pool, "handlers"};
+  http_server http;
 };
 
-TEST(SearchServiceHttpThreadTest, ClientGetsWhatTheHandlerSends) {
-  http_thread server{any_port(), [](http_request request) {
-                       request.answer.send({.status = 418,
-                                            .content_type = "x/y",
-                                            .body = "teapot",
-                                            .allow = "GET"});
-                     }};
+TEST(SearchServiceHttpServerTest, ClientGetsWhatTheHandlerSends) {
+  served server{any_port(), [](http_request request) {
+                  request.answer.post({.status = 418,
+                                       .content_type = "x/y",
+                                       .body = "teapot",
+                                       .allow = "GET"});
+                }};
   http_client client{server.port()};
   const reply got = client.get("/");
   EXPECT_EQ(got.status, 418u);
@@ -68,20 +83,19 @@ TEST(SearchServiceHttpThreadTest, ClientGetsWhatTheHandlerSends) {
   EXPECT_TRUE(got.fields.contains("content-security-policy"));
 }
 
-TEST(SearchServiceHttpThreadTest, HandlerGetsWhatTheClientSent) {
-  held_requests held;
-  http_thread server{any_port(), held.handler()};
+TEST(SearchServiceHttpServerTest, HandlerGetsWhatTheClientSent) {
+  served server{any_port()};
   http_client client{server.port()};
   client.send("PUT /a?b=c HTTP/1.1\r\nHost: h:1\r\nOrigin: http://o\r\n\r\n");
-  http_request request = held.take(0);
+  http_request request = server.take();
   EXPECT_EQ(request.method, "PUT");
   EXPECT_EQ(request.target, "/a?b=c");
   EXPECT_EQ(request.host, "h:1");
   EXPECT_EQ(request.origin, "http://o");
 }
 
-TEST(SearchServiceHttpThreadTest, ConnectionServesOneRequestAfterAnother) {
-  http_thread server{any_port(), echo};
+TEST(SearchServiceHttpServerTest, ConnectionServesOneRequestAfterAnother) {
+  served server{any_port(), echo};
   http_client client{server.port()};
   for (int i = 0; i < 100; ++i) {
     const std::string target = "/" + std::to_string(i);
@@ -91,24 +105,24 @@ TEST(SearchServiceHttpThreadTest, ConnectionServesOneRequestAfterAnother) {
   }
 }
 
-TEST(SearchServiceHttpThreadTest, PipelinedRequestsAreAnsweredInOrder) {
-  http_thread server{any_port(), echo};
+TEST(SearchServiceHttpServerTest, PipelinedRequestsAreAnsweredInOrder) {
+  served server{any_port(), echo};
   http_client client{server.port()};
   client.send("GET /1 HTTP/1.1\r\n\r\nGET /2 HTTP/1.1\r\n\r\n");
   EXPECT_EQ(client.receive().body, "GET /1");
   EXPECT_EQ(client.receive().body, "GET /2");
 }
 
-TEST(SearchServiceHttpThreadTest, ClientThatWantsItClosedGetsItClosed) {
-  http_thread server{any_port(), echo};
+TEST(SearchServiceHttpServerTest, ClientThatWantsItClosedGetsItClosed) {
+  served server{any_port(), echo};
   http_client client{server.port()};
   const reply got = client.request("GET", "/", "Connection: close\r\n");
   EXPECT_FALSE(got.keep_alive);
   EXPECT_TRUE(client.is_closed());
 }
 
-TEST(SearchServiceHttpThreadTest, HeadIsAnsweredWithoutItsBody) {
-  http_thread server{any_port(), echo};
+TEST(SearchServiceHttpServerTest, HeadIsAnsweredWithoutItsBody) {
+  served server{any_port(), echo};
   http_client client{server.port()};
   const reply got = client.request("HEAD", "/a");
   EXPECT_EQ(got.fields.at("content-length"), "7");
@@ -117,8 +131,8 @@ TEST(SearchServiceHttpThreadTest, HeadIsAnsweredWithoutItsBody) {
 }
 
 // The client sends all of it before it reads, as most clients do.
-TEST(SearchServiceHttpThreadTest, AddressOfTenMegabytesIsRefused) {
-  http_thread server{any_port(), echo};
+TEST(SearchServiceHttpServerTest, AddressOfTenMegabytesIsRefused) {
+  served server{any_port(), echo};
   http_client client{server.port()};
   const std::string query(10 << 20, 'a');
   client.send("GET /search?q=" + query + " HTTP/1.1\r\nHost: h\r\n\r\n");
@@ -128,23 +142,23 @@ TEST(SearchServiceHttpThreadTest, AddressOfTenMegabytesIsRefused) {
   EXPECT_FALSE(got.keep_alive);
 }
 
-TEST(SearchServiceHttpThreadTest, LongHeaderIsRefused) {
-  http_thread server{any_port(), echo};
+TEST(SearchServiceHttpServerTest, LongHeaderIsRefused) {
+  served server{any_port(), echo};
   http_client client{server.port()};
   client.send("GET / HTTP/1.1\r\nCookie: " + std::string(1 << 20, 'a') +
               "\r\n\r\n");
   EXPECT_EQ(client.receive().status, 431u);
 }
 
-TEST(SearchServiceHttpThreadTest, LongBodyIsRefused) {
-  http_thread server{any_port(), echo};
+TEST(SearchServiceHttpServerTest, LongBodyIsRefused) {
+  served server{any_port(), echo};
   http_client client{server.port()};
   client.send("POST / HTTP/1.1\r\nContent-Length: 1000000000\r\n\r\n");
   EXPECT_EQ(client.receive().status, 413u);
 }
 
-TEST(SearchServiceHttpThreadTest, WhatIsNoHttpIsRefused) {
-  http_thread server{any_port(), echo};
+TEST(SearchServiceHttpServerTest, WhatIsNoHttpIsRefused) {
+  served server{any_port(), echo};
   for (const char* nonsense :
        {"\x16\x03\x01\x02", "hello\r\n\r\n", "GET / HTTP/9.9\r\n\r\n",
         "GET / HTTP/1.1\r\nContent-Length: -1\r\n\r\n"}) {
@@ -155,8 +169,8 @@ TEST(SearchServiceHttpThreadTest, WhatIsNoHttpIsRefused) {
   }
 }
 
-TEST(SearchServiceHttpThreadTest, ClientThatLeavesHarmsNobody) {
-  http_thread server{any_port(), echo};
+TEST(SearchServiceHttpServerTest, ClientThatLeavesHarmsNobody) {
+  served server{any_port(), echo};
   {
     http_client leaves{server.port()};
     leaves.send("GET /half HT");
@@ -169,45 +183,67 @@ TEST(SearchServiceHttpThreadTest, ClientThatLeavesHarmsNobody) {
   EXPECT_EQ(stays.get("/").status, 200u);
 }
 
-TEST(SearchServiceHttpThreadTest, RequestGivenUpIsAnsweredAllTheSame) {
-  http_thread server{any_port(), [](http_request) {}};
+TEST(SearchServiceHttpServerTest, RequestGivenUpIsAnsweredAllTheSame) {
+  served server{any_port(), [](http_request) {}};
   http_client client{server.port()};
   EXPECT_EQ(client.get("/").status, 503u);
 }
 
-TEST(SearchServiceHttpThreadTest, HandlerThatThrowsCostsItsRequestOnly) {
+TEST(SearchServiceHttpServerTest, HandlerThatThrowsCostsItsRequestOnly) {
   std::atomic<int> requests{0};
-  http_thread server{any_port(), [&](http_request request) {
-                       if (++requests == 1) {
-                         throw std::runtime_error{"thrown on purpose"};
-                       }
-                       echo(std::move(request));
-                     }};
+  served server{any_port(), [&](http_request request) {
+                  if (++requests == 1) {
+                    throw std::runtime_error{"thrown on purpose"};
+                  }
+                  echo(std::move(request));
+                }};
   http_client client{server.port()};
-  EXPECT_EQ(client.get("/").status, 503u);
+  EXPECT_EQ(client.get("/").status, 500u);
   EXPECT_EQ(client.get("/").status, 200u);
+  EXPECT_TRUE(test::take(server.queue, server.failures));
 }
 
-TEST(SearchServiceHttpThreadTest, AnswersMayComeLateAndInAnyOrder) {
-  held_requests held;
-  http_thread server{any_port(), held.handler()};
+// The answer is held by somebody who waits for what has failed, and would wait
+// for ever.
+TEST(SearchServiceHttpServerTest, FaultFurtherOnIsTheAnswerAtOnce) {
+  wharf::port<int> steps{"steps"};
+  wharf::port<http_request> kept{"kept"};
+  served server{any_port(), [steps, kept](http_request request) mutable {
+                  steps.post(1);
+                  kept.post(std::move(request));
+                }};
+  wharf::dispatcher others{{.threads = 1, .name = "others"}};
+  wharf::dispatcher_queue further_on{others, "further on"};
+  wharf::activate(further_on, wharf::receive(wharf::persist, steps, [](int) {
+                    throw std::runtime_error{"thrown on purpose"};
+                  }));
+  http_client client{server.port()};
+  const reply got = client.get("/");
+  EXPECT_EQ(got.status, 500u);
+  EXPECT_TRUE(got.keep_alive);
+  EXPECT_EQ(kept.size(), 1u);
+  EXPECT_TRUE(test::take(server.queue, server.failures));
+}
+
+TEST(SearchServiceHttpServerTest, AnswersMayComeLateAndInAnyOrder) {
+  served server{any_port()};
   http_client one{server.port()};
   one.send("GET /1 HTTP/1.1\r\n\r\n");
-  http_request first = held.take(0);
+  http_request first = server.take();
   http_client two{server.port()};
   two.send("GET /2 HTTP/1.1\r\n\r\n");
-  http_request second = held.take(1);
+  http_request second = server.take();
 
-  second.answer.send(text("second"));
+  second.answer.post(text("second"));
   EXPECT_EQ(two.receive().body, "second");
-  first.answer.send(text("first"));
+  first.answer.post(text("first"));
   EXPECT_EQ(one.receive().body, "first");
 }
 
-TEST(SearchServiceHttpThreadTest, PortInUseIsSaidInASentence) {
-  http_thread server{any_port(), echo};
+TEST(SearchServiceHttpServerTest, PortInUseIsSaidInASentence) {
+  served server{any_port(), echo};
   try {
-    http_thread second{{.port = server.port()}, echo};
+    served second{{.port = server.port()}, echo};
     FAIL() << "two servers on one port";
   } catch (const port_unavailable& error) {
     const std::string sentence = error.what();
@@ -216,96 +252,103 @@ TEST(SearchServiceHttpThreadTest, PortInUseIsSaidInASentence) {
   }
 }
 
-TEST(SearchServiceHttpThreadTest, PortIsFreeAgainAfterIt) {
+TEST(SearchServiceHttpServerTest, PortIsFreeAgainAfterIt) {
   std::uint16_t port = 0;
   {
-    http_thread server{any_port(), echo};
+    served server{any_port(), echo};
     port = server.port();
     http_client client{port};
     EXPECT_EQ(client.get("/").status, 200u);
   }
-  http_thread again{{.port = port}, echo};
+  served again{{.port = port}, echo};
   http_client client{port};
   EXPECT_EQ(client.get("/").status, 200u);
 }
 
-TEST(SearchServiceHttpThreadTest, SilentConnectionIsClosed) {
+TEST(SearchServiceHttpServerTest, SilentConnectionIsClosed) {
   http_options options = any_port();
   options.patience = std::chrono::milliseconds{10};
-  http_thread server{options, echo};
+  served server{options, echo};
   http_client client{server.port()};
   client.send("GET / HTT");
   EXPECT_TRUE(client.is_closed());
 }
 
-TEST(SearchServiceHttpThreadTest, StopAnswersTheRequestsAtHand) {
-  held_requests held;
+// Its place is given to another, so it has gone.
+TEST(SearchServiceHttpServerTest, ClientThatDoesNotReadItsAnswerLosesItsPlace) {
+  http_options options = any_port();
+  options.connections_max = 1;
+  options.refusals_max = 0;
+  options.patience = std::chrono::milliseconds{50};
+  served server{options, [](http_request request) {
+                  request.answer.post(text(std::string(64 << 20, 'a')));
+                }};
+  http_client deaf{server.port()};
+  deaf.send("GET / HTTP/1.1\r\n\r\n");
+  http_client next{server.port()};
+  EXPECT_EQ(next.request("HEAD", "/").status, 200u);
+}
+
+TEST(SearchServiceHttpServerTest, StopAnswersTheRequestsAtHand) {
   http_options options = any_port();
   options.grace = std::chrono::hours{1};
-  http_thread server{options, held.handler()};
+  served server{options};
   http_client client{server.port()};
   client.send("GET / HTTP/1.1\r\n\r\n");
-  http_request request = held.take(0);
+  http_request request = server.take();
+  http_client at_rest{server.port()};
+  at_rest.send("GET / HTTP/1.1\r\n\r\n");
+  echo(server.take());
+  EXPECT_TRUE(at_rest.receive().keep_alive);
 
-  server.stop();
-  request.answer.send(text("still"));
+  auto stopping =
+      std::async(std::launch::async, [&server] { server.http.stop(); });
+  EXPECT_TRUE(at_rest.is_closed()); // so it stops
+  request.answer.post(text("still"));
   const reply got = client.receive();
   EXPECT_EQ(got.body, "still");
   EXPECT_FALSE(got.keep_alive);
-  server.wait();
+  stopping.get();
 }
 
-TEST(SearchServiceHttpThreadTest, StopDoesNotWaitForConnectionsAtRest) {
+TEST(SearchServiceHttpServerTest, StopDoesNotWaitForConnectionsAtRest) {
   http_options options = any_port();
   options.grace = std::chrono::hours{1};
   options.patience = std::chrono::hours{1};
-  http_thread server{options, echo};
+  served server{options, echo};
   http_client at_rest{server.port()};
   EXPECT_EQ(at_rest.get("/").status, 200u);
   http_client halfway{server.port()};
   halfway.send("GET / HT");
 
-  server.stop();
-  server.wait();
+  server.http.stop();
   EXPECT_TRUE(at_rest.is_closed());
 }
 
-TEST(SearchServiceHttpThreadTest, StopGivesUpWhatIsNotAnsweredInTime) {
-  held_requests held;
+TEST(SearchServiceHttpServerTest, StopGivesUpWhatIsNotAnsweredInTime) {
   std::optional<http_request> late;
   {
     http_options options = any_port();
     options.grace = std::chrono::milliseconds{1};
-    http_thread server{options, held.handler()};
+    served server{options};
     http_client client{server.port()};
     client.send("GET / HTTP/1.1\r\n\r\n");
-    late.emplace(held.take(0));
-    server.stop();
-    server.wait();
+    late.emplace(server.take());
+    server.http.stop();
     EXPECT_TRUE(client.is_closed());
   }
-  late->answer.send(text("to nobody, and no harm done"));
+  late->answer.post(text("to nobody, and no harm done"));
 }
 
-TEST(SearchServiceHttpThreadTest, SignalsStopItAndStayCaught) {
-  http_options options = any_port();
-  options.stops_on_signals = true;
-  http_thread server{options, echo};
-  std::raise(SIGTERM);
-  server.wait();
-  std::raise(SIGINT);
-}
-
-TEST(SearchServiceHttpThreadTest, ConnectionsAboveTheLimitAreTurnedAway) {
-  held_requests held;
+TEST(SearchServiceHttpServerTest, ConnectionsAboveTheLimitAreTurnedAway) {
   http_options options = any_port();
   options.connections_max = 2;
-  http_thread server{options, held.handler()};
+  served server{options};
   std::vector<std::unique_ptr<http_client>> served;
   for (std::size_t n = 0; n < 2; ++n) {
     served.push_back(std::make_unique<http_client>(server.port()));
     served.back()->send("GET / HTTP/1.1\r\n\r\n");
-    held.take(n).answer.send(text("served"));
+    server.take().answer.post(text("served"));
   }
   http_client third{server.port()};
   const reply got = third.get("/");
@@ -319,37 +362,36 @@ TEST(SearchServiceHttpThreadTest, ConnectionsAboveTheLimitAreTurnedAway) {
 }
 
 // Nobody is turned away here: further connections wait in the backlog.
-TEST(SearchServiceHttpThreadTest, ConnectionsAboveAllLimitsWaitTheirTurn) {
-  held_requests held;
+TEST(SearchServiceHttpServerTest, ConnectionsAboveAllLimitsWaitTheirTurn) {
   http_options options = any_port();
   options.connections_max = 2;
   options.refusals_max = 0;
   options.rest = std::chrono::milliseconds{1};
   options.patience = std::chrono::hours{1};
-  http_thread server{options, held.handler()};
+  served server{options};
   std::vector<std::unique_ptr<http_client>> clients;
   for (int i = 0; i < 3; ++i) {
     clients.push_back(std::make_unique<http_client>(server.port()));
     clients.back()->send("GET / HTTP/1.1\r\n\r\n");
   }
   // All are taken before one is at rest.
-  http_request first = held.take(0);
-  http_request second = held.take(1);
-  first.answer.send(text("served"));
-  second.answer.send(text("served"));
-  held.take(2).answer.send(text("served"));
+  http_request first = server.take();
+  http_request second = server.take();
+  first.answer.post(text("served"));
+  second.answer.post(text("served"));
+  server.take().answer.post(text("served"));
   for (const auto& client : clients) {
     EXPECT_EQ(client->receive().body, "served");
   }
 }
 
-TEST(SearchServiceHttpThreadTest, ConnectionAtRestMakesRoomForAnother) {
+TEST(SearchServiceHttpServerTest, ConnectionAtRestMakesRoomForAnother) {
   http_options options = any_port();
   options.connections_max = 2;
   options.refusals_max = 0;
   options.rest = std::chrono::milliseconds{1};
   options.patience = std::chrono::hours{1};
-  http_thread server{options, echo};
+  served server{options, echo};
   http_client first{server.port()};
   EXPECT_TRUE(first.get("/").keep_alive);
   http_client second{server.port()};
@@ -362,7 +404,7 @@ TEST(SearchServiceHttpThreadTest, ConnectionAtRestMakesRoomForAnother) {
 // Goal: a flood is answered to the last request.
 // Method: four hundred connections, each with twenty-five requests sent before
 // the first answer is read, to a server that takes a hundred connections.
-TEST(SearchServiceHttpThreadTest, TenThousandRequestsAtOnceAreAnswered) {
+TEST(SearchServiceHttpServerTest, TenThousandRequestsAtOnceAreAnswered) {
   constexpr int connections = 400;
   constexpr int requests = 25;
   http_options options = any_port();
@@ -370,10 +412,10 @@ TEST(SearchServiceHttpThreadTest, TenThousandRequestsAtOnceAreAnswered) {
   options.refusals_max = 0;
   options.rest = std::chrono::hours{1}; // this is about requests, not rest
   std::atomic<int> handled{0};
-  http_thread server{options, [&](http_request request) {
-                       ++handled;
-                       echo(std::move(request));
-                     }};
+  served server{options, [&](http_request request) {
+                  ++handled;
+                  echo(std::move(request));
+                }};
   std::string burst;
   for (int i = 0; i < requests - 1; ++i) {
     burst += "GET /n HTTP/1.1\r\n\r\n";
