@@ -8,6 +8,7 @@
 #include <wharf/receive.hpp>
 
 #include <boost/asio/as_tuple.hpp>
+#include <boost/asio/buffer.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http/error.hpp>
 #include <boost/beast/http/message.hpp>
@@ -19,6 +20,7 @@
 #include <cstddef>
 #include <string>
 #include <variant>
+#include <vector>
 
 namespace search_service {
 
@@ -191,12 +193,11 @@ private:
         std::chrono::steady_clock::now() + std::chrono::seconds{2};
     error_code error;
     socket_.shutdown(tcp::socket::shutdown_send, error);
-    buffer_.clear();
+    std::vector<char> room(64 << 10); // in few steps, for time is short
     for (std::size_t discarded = 0; !error && discarded <= discarded_max;) {
       const auto left = until - std::chrono::steady_clock::now();
       auto outcome = co_await wharf::choice(
-          socket_.async_read_some(buffer_.prepare(header_size_max),
-                                  as_tuple(awaited)),
+          socket_.async_read_some(boost::asio::buffer(room), as_tuple(awaited)),
           wharf::after(left));
       auto* read = std::get_if<0>(&outcome);
       if (read == nullptr) {
