@@ -182,6 +182,8 @@ TEST(SearchServiceFrontTest, StopEndsSearchesUnanswered) {
 
 TEST(SearchServiceFrontTest, SearchThatFailsIsDroppedAndCostsNoSlot) {
   front_world w;
+  wharf::port<std::exception_ptr> failures{"failures"};
+  w.queue.on_failure(failures);
   // A snippet for a result that nobody has.
   w.loader = loader_port{};
   wharf::activate(w.own,
@@ -194,6 +196,7 @@ TEST(SearchServiceFrontTest, SearchThatFailsIsDroppedAndCostsNoSlot) {
     wharf::port_set<search_answer, std::exception_ptr> answer;
     front.post(search{{"port", 10}, {}, wharf::reply{answer}});
     EXPECT_TRUE(w.take(answer.get<std::exception_ptr>()));
+    EXPECT_TRUE(w.take(failures));
   }
 }
 
