@@ -114,7 +114,7 @@ TEST(SearchServiceProgramTest, BarIsShownOnATerminalAndClearedAtCtrlC) {
 
 TEST(SearchServiceProgramTest, NoBarIsShownWhereThereIsNoTerminal) {
   scratch_directory files;
-  write_much(files);
+  files.write("a.txt", "words");
   program run{{files.path().string(), "--http", "0"}};
   run.port();
   EXPECT_TRUE(run.line().starts_with("indexing is done: "));
