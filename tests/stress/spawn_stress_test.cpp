@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstddef>
 #include <optional>
+#include <stdexcept>
 #include <utility>
 
 namespace wharf {
@@ -113,6 +114,23 @@ TEST_P(SpawnStressTest, ACloseDiscardsWhatHasNotStarted) {
         queue.reset();
         EXPECT_EQ(counted::live(), 0);
       });
+}
+
+// Goal: failures that nobody takes may come first on several threads at once.
+// Method: two dispatchers fail beside each other; ThreadSanitizer looks on.
+TEST_P(SpawnStressTest, TheFirstFailuresAreLoggedSideBySide) {
+  dispatcher pool{{.threads = GetParam()}};
+  dispatcher other{{.threads = GetParam()}};
+  dispatcher_queue queue{pool};
+  dispatcher_queue others{other};
+  for (int i = 0; i < 5; ++i) {
+    spawn(queue, [] { throw std::runtime_error{"one"}; });
+    spawn(others, [] { throw std::runtime_error{"another"}; });
+  }
+  pool.drain();
+  other.drain();
+  EXPECT_EQ(pool.unhandled_failures(), 5U);
+  EXPECT_EQ(other.unhandled_failures(), 5U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Workers, SpawnStressTest, ::testing::Values(1, 4, 16));
